@@ -1,0 +1,210 @@
+//! What a command can do to the parameters of the shell it runs in.
+
+use crate::tree::{Assigned, Command, Kind, Tree};
+use crate::value::Value;
+use crate::word::{Action, Expansion, PartKind, Prefix, Word};
+
+/// What a simple command does to the parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Nothing: it runs as a process of its own, or is a builtin that keeps to itself.
+    None,
+    /// Its arguments are assignments.
+    Declares,
+    /// It unsets what it names.
+    Unsets,
+    /// It may change any parameter now.
+    ChangesAny,
+    /// It may change any parameter now and later, through a trap, an alias or a sourced text.
+    ChangesLater,
+}
+
+/// Builtins that may change any parameter when they run.
+const CHANGERS: [&[u8]; 16] = [
+    b"builtin",
+    b"declare",
+    b"getopts",
+    b"let",
+    b"local",
+    b"mapfile",
+    b"print",
+    b"printf",
+    b"read",
+    b"readarray",
+    b"test",
+    b"typeset",
+    b"vared",
+    b"wait",
+    b"zparseopts",
+    b"[",
+];
+
+/// Builtins after which any command may change any parameter.
+const POISONERS: [&[u8]; 12] = [
+    b".",
+    b"alias",
+    b"autoload",
+    b"bind",
+    b"enable",
+    b"eval",
+    b"functions",
+    b"source",
+    b"trap",
+    b"unalias",
+    b"zle",
+    b"zmodload",
+];
+
+/// What must be known of the whole text before the walk.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Summary {
+    /// Functions the text defines, sorted.
+    functions: Vec<Vec<u8>>,
+    /// Names that are assigned to more than once, or by something else than an assignment; sorted.
+    unstable: Vec<Vec<u8>>,
+    /// Whether something in the text may change any parameter.
+    pub(super) has_changer: bool,
+    /// Whether the text speaks of `IFS`.
+    pub(super) names_ifs: bool,
+}
+
+impl Summary {
+    pub(super) fn of(tree: &Tree) -> Summary {
+        let mut summary = Summary {
+            names_ifs: tree.text.windows(3).any(|window| window == b"IFS"),
+            ..Summary::default()
+        };
+        let mut assigned: Vec<&[u8]> =
+            tree.assignments.iter().map(|assignment| tree.text(assignment.name)).collect();
+        for command in &tree.commands {
+            if let Kind::Function { name, .. } = command.kind {
+                summary.functions.extend(tree.only(name).map(|word| tree.text(word.span).to_vec()));
+            }
+            if let Kind::For(each) | Kind::Select(each) = command.kind {
+                let name = tree.only(each.name);
+                summary.unstable.extend(name.map(|word| tree.text(word.span).to_vec()));
+            }
+        }
+        for word in &tree.words {
+            if word.place == crate::word::Place::AssignmentArgument {
+                let text = tree.text(word.span);
+                let name = text.split(|byte| matches!(byte, b'=' | b'+' | b'[')).next();
+                assigned.extend(name);
+            }
+        }
+        for expansion in &tree.expansions {
+            if super::assigns(expansion.operator) {
+                summary.unstable.push(tree.text(expansion.name).to_vec());
+            }
+        }
+        assigned.sort_unstable();
+        let mut rest = assigned.as_slice();
+        while let [first, tail @ ..] = rest {
+            if tail.first() == Some(first)
+                && summary.unstable.last().map(Vec::as_slice) != Some(*first)
+            {
+                summary.unstable.push(first.to_vec());
+            }
+            rest = tail;
+        }
+        summary.unstable.sort_unstable();
+        summary.functions.sort_unstable();
+        summary.has_changer = tree.commands.iter().any(|command| summary.changes(tree, command))
+            || tree.words.iter().any(|word| evaluates(tree, word));
+        summary
+    }
+
+    fn changes(&self, tree: &Tree, command: &Command) -> bool {
+        if let Kind::Simple(simple) = command.kind {
+            let effect = self.effect(tree, tree.list(simple.words));
+            return matches!(effect, Effect::ChangesAny | Effect::ChangesLater);
+        }
+        matches!(command.kind, Kind::Arithmetic(_) | Kind::ArithmeticFor { .. })
+    }
+
+    /// Whether a name is assigned to in one place only.
+    pub(super) fn is_stable(&self, name: &[u8]) -> bool {
+        self.unstable.binary_search_by(|known| known.as_slice().cmp(name)).is_err()
+    }
+
+    /// What a simple command with these words does to the parameters.
+    pub(super) fn effect(&self, tree: &Tree, words: &[Word]) -> Effect {
+        let Some((first, rest)) = words.split_first() else { return Effect::None };
+        let Value::Literal(program) = tree.value(first) else { return Effect::ChangesAny };
+        if self.functions.binary_search_by(|known| known.as_slice().cmp(program)).is_ok() {
+            return Effect::ChangesAny;
+        }
+        match program {
+            b"command" => match rest.first().map(|word| tree.value(word)) {
+                None | Some(Value::Literal(b"-v" | b"-V")) => Effect::None,
+                Some(Value::Literal(option)) if option.starts_with(b"-") => Effect::ChangesAny,
+                Some(_) => self.effect(tree, rest),
+            },
+            b"printf" | b"test" | b"[" => uses_option_v(tree, rest),
+            b"declare" | b"export" | b"local" | b"readonly" | b"typeset" => {
+                plain_declaration(tree, rest)
+            }
+            b"unset" => Effect::Unsets,
+            _ if CHANGERS.contains(&program) => Effect::ChangesAny,
+            _ if POISONERS.contains(&program) => Effect::ChangesLater,
+            _ => Effect::None,
+        }
+    }
+}
+
+/// `declare x=1` assigns; any option may give the name a nature of its own.
+fn plain_declaration(tree: &Tree, words: &[Word]) -> Effect {
+    let is_plain = words.iter().all(|word| match tree.value(word) {
+        Value::Literal(text) => !text.starts_with(b"-") && !text.starts_with(b"+"),
+        Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => {
+            word.place == crate::word::Place::AssignmentArgument
+        }
+    });
+    if is_plain { Effect::Declares } else { Effect::ChangesAny }
+}
+
+/// `printf -v` and `test -v` take a name, and names are evaluated.
+fn uses_option_v(tree: &Tree, words: &[Word]) -> Effect {
+    let is_known = words.iter().all(|word| match tree.value(word) {
+        Value::Literal(text) => !text.starts_with(b"-v"),
+        Value::Tainted(taint) => {
+            taint.one_field && !taint.prefix.is_empty() && !taint.prefix.starts_with(b"-")
+        }
+        Value::Set(_) | Value::Pattern { .. } => false,
+    });
+    if is_known { Effect::None } else { Effect::ChangesAny }
+}
+
+/// Whether reading a word can evaluate an expression, which can assign to any parameter.
+pub(super) fn evaluates(tree: &Tree, word: &Word) -> bool {
+    if word.place == crate::word::Place::Arithmetic {
+        return !is_number(tree, word);
+    }
+    let evaluates = |expansion: &Expansion| {
+        expansion.prefix == Prefix::Indirect || expansion.operator == Action::Transform
+    };
+    tree.list(word.parts).iter().any(|part| {
+        matches!(part.kind, PartKind::Parameter(list) if tree.only(list).is_some_and(evaluates))
+    })
+}
+
+/// Whether an expression is nothing but digits, blanks and operators, or an index of all.
+fn is_number(tree: &Tree, word: &Word) -> bool {
+    matches!(tree.text(word.span), b"@" | b"*")
+        || tree.list(word.parts).iter().all(|part| {
+            let is_plain = matches!(part.kind, PartKind::Literal | PartKind::Glob);
+            is_plain
+                && tree
+                    .text(part.span)
+                    .iter()
+                    .all(|byte| !byte.is_ascii_alphabetic() && *byte != b'_' && *byte != b'=')
+        })
+}
+
+/// Whether what is assigned is one word.
+pub(super) const fn single_word(value: Assigned) -> Option<crate::tree::List<Word>> {
+    match value {
+        Assigned::Word(word) => Some(word),
+        Assigned::Array(_) => None,
+    }
+}

@@ -1,0 +1,64 @@
+//! A few: a list that needs no allocation while it is short.
+
+use crate::tree::{List, Shelved, Tree};
+
+/// Collects nodes until their list is complete; the first `N` stand on the stack.
+pub(crate) struct Few<T, const N: usize> {
+    inline: [T; N],
+    len: usize,
+    spill: Vec<T>,
+}
+
+impl<T: Shelved, const N: usize> Few<T, N> {
+    pub(crate) fn new() -> Few<T, N> {
+        Few { inline: [T::default(); N], len: 0, spill: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn push(&mut self, node: T) {
+        if let Some(slot) = self.inline.get_mut(self.len) {
+            *slot = node;
+        } else {
+            if self.spill.is_empty() {
+                self.spill.reserve(N * 4);
+                self.spill.extend_from_slice(&self.inline);
+            }
+            self.spill.push(node);
+        }
+        self.len += 1;
+    }
+
+    pub(crate) fn as_slice(&self) -> &[T] {
+        if self.len <= N { self.inline.get(..self.len).unwrap_or_default() } else { &self.spill }
+    }
+
+    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
+        let last = self.len.checked_sub(1)?;
+        if self.len <= N { self.inline.get_mut(last) } else { self.spill.last_mut() }
+    }
+
+    /// Puts the nodes on their shelf.
+    pub(crate) fn shelve(&self, tree: &mut Tree) -> List<T> {
+        if self.len == 0 {
+            return List::default();
+        }
+        let nodes = T::shelf_mut(tree);
+        let start = nodes.len();
+        if nodes.capacity() == 0 {
+            nodes.reserve(self.len.max(N));
+        }
+        nodes.extend_from_slice(self.as_slice());
+        List::new(start, self.len)
+    }
+}
+
+/// Puts one node on its shelf.
+pub(crate) fn shelve_one<T: Shelved>(tree: &mut Tree, node: T) -> List<T> {
+    let shelf = T::shelf_mut(tree);
+    let start = shelf.len();
+    shelf.push(node);
+    List::new(start, 1)
+}

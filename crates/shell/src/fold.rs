@@ -1,0 +1,417 @@
+//! Folding: from the parts of a word to its value.
+//!
+//! A word of literal and quoted text is worth that text. Braces make a set of fields, patterns
+//! keep the text before them, and everything else taints. Parameters are unknown here unless
+//! [`constants`](crate::constants) found an assignment that must have been made.
+
+use crate::constants::{self, Constants};
+use crate::dialect::Dialect;
+use crate::limits::Limits;
+use crate::sequence::Sequence;
+use crate::span::{Span, narrow};
+use crate::tree::{List, Tree};
+use crate::value::{Stored, TaintKind};
+use crate::word::{Action, Expansion, Part, PartKind, Place, Prefix, Word};
+
+/// Folds every word of the tree.
+pub(crate) fn fold(tree: &mut Tree) {
+    let nothing = Constants::default();
+    tree.values.reserve_exact(tree.words.len());
+    for at in 0..tree.words.len() {
+        let value = value_of(tree, at, &nothing);
+        tree.values.push(value);
+        if let Some(word) = tree.words.get_mut(at) {
+            word.value = narrow(at);
+        }
+    }
+    if !tree.expansions.is_empty() && constants::may_exist(tree) {
+        constants::propagate(tree);
+    }
+}
+
+/// Folds one word again under what is known of the parameters.
+pub(crate) fn fold_again(tree: &mut Tree, at: usize, known: &Constants) {
+    let value = value_of(tree, at, known);
+    if let Some(stored) = tree.values.get_mut(at) {
+        *stored = value;
+    }
+}
+
+fn value_of(tree: &mut Tree, at: usize, known: &Constants) -> Stored {
+    let Some(&word) = tree.words.get(at) else { return Stored::default() };
+    match tree.list(word.parts) {
+        [] => Stored::Literal(Span { start: word.span.start, end: word.span.start }),
+        [Part { span, kind: PartKind::Literal }] => Stored::Literal(*span),
+        [Part { kind: PartKind::SingleQuoted(inner) | PartKind::AnsiC(inner), .. }] => {
+            Stored::Literal(*inner)
+        }
+        parts => match value_of_quoted(tree, parts) {
+            Some(literal) => Stored::Literal(literal),
+            None => Folder::new(tree, known, word).fold(word),
+        },
+    }
+}
+
+/// `"text"` and nothing else is worth the text between the quotes, without a copy.
+fn value_of_quoted(tree: &Tree, parts: &[Part]) -> Option<Span> {
+    let [Part { kind: PartKind::DoubleQuoted { parts, locale: false }, span }] = parts else {
+        return None;
+    };
+    match tree.list(*parts) {
+        [] => Some(Span { start: span.start, end: span.start }),
+        [Part { span, kind: PartKind::Literal }] => Some(*span),
+        _ => None,
+    }
+}
+
+/// One field while it grows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Field {
+    /// Its text so far, a span of the tree's text.
+    text: Span,
+    /// What ended our knowledge of it.
+    end: Option<End>,
+    /// Whether a quote keeps the field even if it is empty.
+    is_kept: bool,
+}
+
+impl Field {
+    fn is_filled(&self) -> bool {
+        self.is_kept || self.end.is_some() || !self.text.is_empty()
+    }
+
+    /// Adds text, without a copy where it follows what is there.
+    fn append(&mut self, tree: &mut Tree, added: Span) {
+        if self.end.is_some() || added.is_empty() {
+            return;
+        }
+        if self.text.is_empty() {
+            self.text = added;
+        } else if self.text.end == added.start {
+            self.text.end = added.end;
+        } else {
+            if self.text.end as usize != tree.text.len() {
+                self.text = tree.copy(self.text);
+            }
+            self.text.end = tree.copy(added).end;
+        }
+    }
+}
+
+/// Why the text of a field ends before the field does.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Pattern,
+    Taint { kind: TaintKind, span: Span, one_field: bool },
+}
+
+struct Folder<'t, 'c> {
+    tree: &'t mut Tree,
+    known: &'c Constants,
+    place: Place,
+    splits: bool,
+    /// The only field, as long as `fields` is empty.
+    first: Field,
+    fields: Vec<Field>,
+    /// Where too much came together; the value is then unknown.
+    overflow: Option<Span>,
+}
+
+impl<'t, 'c> Folder<'t, 'c> {
+    fn new(tree: &'t mut Tree, known: &'c Constants, word: Word) -> Folder<'t, 'c> {
+        let splits =
+            matches!(word.place, Place::Argument | Place::Target) && tree.dialect != Dialect::Zsh;
+        let (first, fields) = (Field::default(), Vec::new());
+        Folder { tree, known, place: word.place, splits, first, fields, overflow: None }
+    }
+
+    fn fold(mut self, word: Word) -> Stored {
+        self.parts(word.parts, false);
+        let is_list =
+            matches!(self.place, Place::Argument | Place::AssignmentArgument | Place::Target);
+        if let Some(span) = self.overflow {
+            let prefix = self.first.text;
+            return Stored::Tainted { kind: TaintKind::TooMany, span, prefix, one_field: !is_list };
+        }
+        if self.fields.is_empty() && (!is_list || self.first.is_filled()) {
+            return store(self.first, !is_list);
+        }
+        let kept = self.fields.iter().filter(|field| field.is_filled());
+        let members: Vec<Stored> = kept.map(|&field| store(field, !is_list)).collect();
+        if let [only] = *members {
+            return only;
+        }
+        let start = self.tree.sets.len();
+        self.tree.sets.extend_from_slice(&members);
+        Stored::set(start, members.len())
+    }
+
+    fn each(&mut self) -> &mut [Field] {
+        if self.fields.is_empty() {
+            std::slice::from_mut(&mut self.first)
+        } else {
+            &mut self.fields
+        }
+    }
+
+    fn parts(&mut self, parts: List<Part>, quoted: bool) {
+        for at in parts.range() {
+            if self.overflow.is_some() {
+                return;
+            }
+            if let Some(&part) = self.tree.parts.get(at) {
+                self.part(part, quoted, parts, at);
+            }
+        }
+    }
+
+    fn part(&mut self, part: Part, quoted: bool, siblings: List<Part>, at: usize) {
+        match part.kind {
+            PartKind::Literal => self.append(part.span),
+            PartKind::Escaped(inner) | PartKind::SingleQuoted(inner) | PartKind::AnsiC(inner) => {
+                self.keep_empty();
+                self.append(inner);
+            }
+            // Without a catalogue of translations `$"…"` is worth what it says.
+            PartKind::DoubleQuoted { parts, .. } => {
+                self.keep_empty_unless_list(parts);
+                self.parts(parts, true);
+            }
+            PartKind::Glob => self.glob(part, siblings, at),
+            PartKind::ExtendedGlob { .. } => self.pattern(),
+            PartKind::Parameter(expansion) => self.parameter(part.span, expansion, quoted),
+            PartKind::Command { .. } => self.taint(TaintKind::Command, part.span, quoted),
+            PartKind::Process { .. } => self.taint(TaintKind::Process, part.span, true),
+            PartKind::Arithmetic { .. } => self.taint(TaintKind::Arithmetic, part.span, quoted),
+            PartKind::Tilde => self.taint(TaintKind::Tilde, part.span, true),
+            PartKind::Array(_) => self.taint(TaintKind::Array, part.span, true),
+            PartKind::Brace(alternatives) => self.brace(part.span, alternatives),
+            PartKind::Sequence => self.sequence(part.span),
+        }
+    }
+
+    fn keep_empty(&mut self) {
+        for field in self.each() {
+            field.is_kept |= field.end.is_none();
+        }
+    }
+
+    /// `"$@"` alone may be no field at all; every other quoted text is one.
+    fn keep_empty_unless_list(&mut self, parts: List<Part>) {
+        let is_list = self.tree.list(parts).iter().any(
+            |part| matches!(part.kind, PartKind::Parameter(expansion) if self.is_list(expansion)),
+        );
+        if !is_list {
+            self.keep_empty();
+        }
+    }
+
+    fn is_list(&self, expansion: List<Expansion>) -> bool {
+        let Some(expansion) = self.tree.only(expansion) else { return true };
+        let is_at = |span: Span| self.tree.text(span) == b"@";
+        is_at(expansion.name)
+            || expansion.prefix != Prefix::None && expansion.prefix != Prefix::Length
+            || self.tree.only(expansion.subscript).is_some_and(|word| is_at(word.span))
+            || self
+                .tree
+                .list(expansion.arguments)
+                .iter()
+                .any(|word| self.tree.text(word.span).contains(&b'@'))
+    }
+
+    fn append(&mut self, span: Span) {
+        if self.fields.is_empty() {
+            self.first.append(self.tree, span);
+        } else {
+            for field in &mut self.fields {
+                field.append(self.tree, span);
+            }
+        }
+    }
+
+    fn taint(&mut self, kind: TaintKind, span: Span, one_field: bool) {
+        for field in self.each() {
+            match &mut field.end {
+                None => field.end = Some(End::Taint { kind, span, one_field }),
+                // A pattern before it hides how many fields there are, whatever follows.
+                Some(End::Pattern) => field.end = Some(End::Taint { kind, span, one_field: false }),
+                Some(End::Taint { one_field: before, .. }) => *before &= one_field,
+            }
+        }
+    }
+
+    fn pattern(&mut self) {
+        match self.place {
+            Place::Argument | Place::Target | Place::Pattern | Place::AssignmentArgument => {
+                for field in self.each() {
+                    match field.end {
+                        None => field.end = Some(End::Pattern),
+                        Some(End::Taint { ref mut one_field, .. }) => *one_field = false,
+                        Some(End::Pattern) => {}
+                    }
+                }
+            }
+            Place::Value
+            | Place::Single
+            | Place::Delimiter
+            | Place::Body
+            | Place::Arithmetic
+            | Place::Name => {}
+        }
+    }
+
+    fn glob(&mut self, part: Part, siblings: List<Part>, at: usize) {
+        let is_matched = matches!(
+            self.place,
+            Place::Argument | Place::Target | Place::Pattern | Place::AssignmentArgument
+        );
+        let is_open = self.tree.text(part.span) == b"[";
+        if is_matched && (!is_open || self.has_closer(siblings, at)) {
+            self.pattern();
+        } else {
+            self.append(part.span);
+        }
+    }
+
+    /// Whether a `]` that could close the bracket at `at` follows in the word.
+    fn has_closer(&self, siblings: List<Part>, at: usize) -> bool {
+        let after = self.tree.parts.get(at + 1..siblings.range().end).unwrap_or_default();
+        after.iter().any(|part| {
+            !matches!(part.kind, PartKind::Literal) || self.tree.text(part.span).contains(&b']')
+        })
+    }
+
+    fn parameter(&mut self, span: Span, expansion: List<Expansion>, quoted: bool) {
+        let value = self.tree.only(expansion).copied().and_then(|e| self.constant(e));
+        match value {
+            None => {
+                let one_field = quoted && !self.is_list(expansion);
+                self.taint(TaintKind::Parameter, span, one_field);
+            }
+            Some(value) if quoted || !self.splits => {
+                self.append(value);
+                self.check_size(span);
+            }
+            Some(value) => self.split(value, span),
+        }
+    }
+
+    /// The value of an expansion that only reads a constant.
+    fn constant(&self, expansion: Expansion) -> Option<Span> {
+        let is_plain = expansion.prefix == Prefix::None && expansion.subscript.is_empty();
+        if !is_plain {
+            return None;
+        }
+        let value = self.known.get(self.tree, self.tree.text(expansion.name))?;
+        let is_read = expansion.operator == Action::Read;
+        (is_read || expansion.operator == Action::Default && !value.is_empty()).then_some(value)
+    }
+
+    /// A constant outside quotes: blanks part it into fields, and signs of patterns match files.
+    fn split(&mut self, value: Span, span: Span) {
+        let text = self.tree.text(value);
+        let is_sign = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\');
+        if !self.known.splits_on_blanks || text.iter().any(is_sign) {
+            self.taint(TaintKind::Parameter, span, false);
+            return;
+        }
+        let is_blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n');
+        let mut from = value.start;
+        for at in value.start..value.end {
+            let byte = self.tree.text.get(at as usize).copied().unwrap_or(0);
+            if !is_blank(byte) {
+                continue;
+            }
+            self.append_to_last(Span { start: from, end: at });
+            from = at + 1;
+            if self.each().last().is_some_and(Field::is_filled) {
+                self.begin_field(span);
+            }
+        }
+        self.append_to_last(Span { start: from, end: value.end });
+        self.check_size(span);
+    }
+
+    fn append_to_last(&mut self, text: Span) {
+        match self.fields.last_mut() {
+            Some(last) => last.append(self.tree, text),
+            None => self.first.append(self.tree, text),
+        }
+    }
+
+    fn begin_field(&mut self, span: Span) {
+        if self.fields.is_empty() {
+            self.fields.push(self.first);
+        }
+        self.fields.push(Field::default());
+        if self.fields.len() > Limits::FIELDS {
+            self.overflow = Some(span);
+        }
+    }
+
+    /// Gives up where values grow beyond what is kept.
+    fn check_size(&mut self, span: Span) {
+        let bytes: usize = self.each().iter().map(|field| field.text.len()).sum();
+        let source = self.tree.origins.source_len();
+        let most = source.saturating_add(Limits::derived(source));
+        if bytes > Limits::VALUE_BYTES || self.tree.text.len() > most {
+            self.first.text = Span::default();
+            self.overflow = Some(span);
+        }
+    }
+
+    fn brace(&mut self, span: Span, alternatives: List<Word>) {
+        let before = self.each().to_vec();
+        let mut after = Vec::new();
+        for field in before {
+            for at in alternatives.range() {
+                let Some(word) = self.tree.words.get(at).copied() else { continue };
+                self.fields.clear();
+                self.first = field;
+                self.parts(word.parts, false);
+                after.extend_from_slice(self.each());
+                if after.len() > Limits::FIELDS {
+                    self.overflow = Some(span);
+                }
+                if self.overflow.is_some() {
+                    self.first = Field { text: field.text, ..Field::default() };
+                    return;
+                }
+            }
+        }
+        self.fields = after;
+        self.check_size(span);
+    }
+
+    fn sequence(&mut self, span: Span) {
+        let inner = Span { start: span.start.saturating_add(1), end: span.end.saturating_sub(1) };
+        let Some(sequence) = Sequence::read(self.tree.text(inner)) else { return };
+        let before = self.each().to_vec();
+        if sequence.len().saturating_mul(before.len() as u64) > Limits::FIELDS as u64 {
+            self.overflow = Some(span);
+            return;
+        }
+        let texts: Vec<Vec<u8>> = sequence.texts().collect();
+        self.fields.clear();
+        for field in before {
+            for text in &texts {
+                let mut field = field;
+                let added = self.tree.keep(text);
+                field.append(self.tree, added);
+                self.fields.push(field);
+            }
+        }
+        self.check_size(span);
+    }
+}
+
+fn store(field: Field, is_single: bool) -> Stored {
+    match field.end {
+        None => Stored::Literal(field.text),
+        Some(End::Pattern) => Stored::Pattern(field.text),
+        Some(End::Taint { kind, span, one_field }) => {
+            let one_field = one_field || is_single;
+            Stored::Tainted { kind, span, prefix: field.text, one_field }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The parser: from bytes to the tree, by recursive descent.
+//!
+//! It never guesses and never recovers: text that is not understood to the last byte is refused.
+//! Lists are read by loops and openers by recursion, which [`Limits::nesting`] bounds. Compound
+//! commands, words, expansions and the rest have a file each under `parser/`.
+
+#![expect(
+    clippy::unnecessary_box_returns,
+    reason = "refusals are rare and large; a box keeps every result small"
+)]
+
+mod ansi;
+pub(crate) use ansi::decode as decode_ansi;
+mod arithmetic;
+mod assignment;
+mod braces;
+mod brackets;
+mod compound;
+mod expansion;
+mod heredoc;
+mod redirection;
+mod script;
+mod simple;
+mod substitution;
+mod test;
+mod words;
+
+use crate::few::{Few, shelve_one};
+use crate::limits::Limits;
+use crate::origin::Origins;
+use crate::reader::Reader;
+use crate::refusal::{Refusal, RefusalKind};
+use crate::span::Span;
+use crate::tree::{List, Redirection, Shelved, Tree};
+
+/// What reading a piece of text gives.
+pub(crate) type Parsed<T> = Result<T, Box<Refusal>>;
+
+/// The state of reading one text.
+pub(crate) struct Parser<'r> {
+    pub(crate) reader: &'r Reader,
+    pub(crate) tree: Tree,
+    /// The next byte to read.
+    pub(crate) pos: usize,
+    /// The end of the text being read, which may be a body inside the whole.
+    pub(crate) end: usize,
+    /// Whether `@(` and its kin are patterns.
+    pub(crate) extglob: bool,
+    /// Whether the text itself switched `extglob` on.
+    extglob_by_text: bool,
+    depth: u32,
+    commands: u32,
+    look_ahead: usize,
+    derived: usize,
+    /// Here-documents whose bodies come after the next newline: places on their shelf.
+    waiting: Vec<usize>,
+    /// Whether a `)` will end the script being read.
+    in_substitution: bool,
+}
+
+impl<'r> Parser<'r> {
+    pub(crate) fn new(reader: &'r Reader, text: &[u8]) -> Parser<'r> {
+        let mut tree =
+            Tree { dialect: reader.dialect, origins: Origins::new(text.len()), ..Tree::default() };
+        // Folded values stand behind the text; a short text rarely needs more than its own length.
+        tree.text.reserve_exact(text.len() + text.len() / 2 + 16);
+        tree.text.extend_from_slice(text);
+        tree.parts.reserve(text.len() / 6 + 4);
+        tree.words.reserve(text.len() / 8 + 4);
+        Parser {
+            reader,
+            tree,
+            pos: 0,
+            end: text.len(),
+            extglob: reader.extglob,
+            extglob_by_text: false,
+            depth: 0,
+            commands: 0,
+            look_ahead: Limits::look_ahead(text.len()),
+            derived: Limits::derived(text.len()),
+            waiting: Vec::new(),
+            in_substitution: false,
+        }
+    }
+
+    /// Reads the whole text.
+    pub(crate) fn read(mut self) -> Parsed<Tree> {
+        let root = self.script()?;
+        if self.pos < self.end {
+            return Err(self.unexpected("a command"));
+        }
+        self.end_waiting();
+        self.tree.root = root;
+        Ok(self.tree)
+    }
+
+    /// Reads something one level deeper.
+    pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= self.reader.limits.nesting {
+            let message = format!("nested deeper than {} levels", self.reader.limits.nesting);
+            return Err(self.refuse(RefusalKind::Limit, self.pos, self.pos + 1, message));
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
+    /// Counts one more command against the limit.
+    pub(crate) fn count_command(&mut self) -> Parsed<()> {
+        if self.commands >= self.reader.limits.commands {
+            let message = format!("more than {} commands", self.reader.limits.commands);
+            return Err(self.refuse(RefusalKind::Limit, self.pos, self.pos + 1, message));
+        }
+        self.commands += 1;
+        Ok(())
+    }
+
+    /// Reads a nested script up to its closer, with here-documents of its own.
+    ///
+    /// `in_substitution` says whether a `)` closes it, which also ends a here-document early.
+    pub(crate) fn nested<T>(
+        &mut self,
+        in_substitution: bool,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let outer = std::mem::replace(&mut self.in_substitution, in_substitution);
+        let read = self.deeper(read)?;
+        self.end_waiting();
+        self.waiting = waiting;
+        self.in_substitution = outer;
+        Ok(read)
+    }
+
+    /// Reads `text[start..end]` as if it were all there is, then returns to where it was.
+    pub(crate) fn within<T>(
+        &mut self,
+        start: usize,
+        end: usize,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        let (pos, outer) = (self.pos, self.end);
+        self.pos = start;
+        self.end = end;
+        let read = read(self)?;
+        self.pos = pos;
+        self.end = outer;
+        Ok(read)
+    }
+
+    /// Notes that `len` more bytes are made from the text.
+    pub(crate) fn derive(&mut self, at: usize, len: usize) -> Parsed<()> {
+        match self.derived.checked_sub(len) {
+            Some(rest) => {
+                self.derived = rest;
+                Ok(())
+            }
+            None => Err(self.refuse(
+                RefusalKind::Limit,
+                at,
+                at + 1,
+                "escapes nested in escapes make too much text".into(),
+            )),
+        }
+    }
+
+    /// Shelves redirections and lets their here-documents wait for the next newline.
+    pub(crate) fn shelve_redirections<const N: usize>(
+        &mut self,
+        few: &Few<Redirection, N>,
+    ) -> List<Redirection> {
+        let list = few.shelve(&mut self.tree);
+        for (redirection, at) in few.as_slice().iter().zip(list.range()) {
+            if redirection.heredoc.is_some() {
+                self.waiting.push(at);
+            }
+        }
+        list
+    }
+
+    /// Shelves a single node.
+    pub(crate) fn one<T: Shelved>(&mut self, node: T) -> List<T> {
+        shelve_one(&mut self.tree, node)
+    }
+
+    /// A refusal of the text between two offsets.
+    pub(crate) fn refuse(
+        &self,
+        kind: RefusalKind,
+        start: usize,
+        end: usize,
+        message: String,
+    ) -> Box<Refusal> {
+        let span = self.tree.locate(Span::new(start.min(end), end));
+        let len = crate::span::narrow(self.tree.origins.source_len());
+        let span = Span { start: span.start.min(len), end: span.end.min(len) };
+        Box::new(Refusal { kind, span, message })
+    }
+
+    /// A refusal of something that this dialect reads in a way of its own.
+    pub(crate) fn unsupported(&self, start: usize, end: usize, what: &str) -> Box<Refusal> {
+        let message = format!("{what} is not read in {}", self.reader.dialect.name());
+        self.refuse(RefusalKind::Unsupported, start, end, message)
+    }
+
+    /// A refusal at the parser's place, where `wanted` should stand.
+    pub(crate) fn unexpected(&self, wanted: &str) -> Box<Refusal> {
+        let mut end = self.pos;
+        if self.here() == b'\n' {
+            let message = format!("unexpected end of line; expected {wanted}");
+            return self.refuse(RefusalKind::Syntax, end, end + 1, message);
+        }
+        if end >= self.end {
+            let message = format!("unexpected end of text; expected {wanted}");
+            return self.refuse(RefusalKind::Syntax, end, end, message);
+        }
+        if crate::lexer::is_break(self.here()) {
+            end += 1;
+            if self.byte(end) == self.here() {
+                end += 1;
+            }
+        } else {
+            while end < self.pos + 40 && !crate::lexer::is_break(self.byte(end)) {
+                end += 1;
+            }
+        }
+        let found = String::from_utf8_lossy(self.tree.text(Span::new(self.pos, end))).into_owned();
+        let message = format!("unexpected `{}`; expected {wanted}", found.escape_debug());
+        self.refuse(RefusalKind::Syntax, self.pos, end, message)
+    }
+
+    /// A refusal of an opener that is never closed.
+    pub(crate) fn unclosed(
+        &self,
+        start: usize,
+        len: usize,
+        what: &str,
+        closer: &str,
+    ) -> Box<Refusal> {
+        let message = format!("{what} is never closed; expected `{closer}`");
+        self.refuse(RefusalKind::Syntax, start, start + len, message)
+    }
+}

@@ -1,0 +1,201 @@
+//! Assignments, arrays, and arguments that read like assignments.
+
+use crate::few::Few;
+use crate::parser::words::{Parts, push_literal};
+use crate::parser::{Parsed, Parser};
+use crate::span::Span;
+use crate::tree::{Assigned, Assignment, List};
+use crate::word::{Part, PartKind, Place, Word};
+
+/// What stands behind a name that may be assigned to.
+enum Sign {
+    /// `=` or `+=`: whether it appends, and the offset behind it.
+    Equals(bool, usize),
+    /// `[ … ]` with a sign behind it.
+    Subscript,
+    /// Nothing of the kind.
+    None,
+}
+
+impl Parser<'_> {
+    /// Reads an assignment if one begins here.
+    pub(crate) fn assignment(&mut self) -> Parsed<Option<Assignment>> {
+        let start = self.pos;
+        let end = self.assigned_name_end()?;
+        if end == start {
+            return Ok(None);
+        }
+        let (appends, after, subscript) = match self.sign(end) {
+            Sign::None => return Ok(None),
+            Sign::Equals(appends, after) => (appends, after, List::default()),
+            Sign::Subscript => {
+                self.only_beyond_sh(start, "a subscript")?;
+                self.pos = end;
+                let subscript = self.subscript()?;
+                let Sign::Equals(appends, after) = self.sign(self.pos) else {
+                    return Err(self.unsupported(start, self.pos, "this subscript"));
+                };
+                (appends, after, subscript)
+            }
+        };
+        if appends {
+            self.only_beyond_sh(start, "`+=`")?;
+        }
+        self.pos = after;
+        let value = self.assigned(start)?;
+        let name = Span::new(start, end);
+        let span = Span::new(start, self.pos);
+        Ok(Some(Assignment { span, name, subscript, appends, value }))
+    }
+
+    /// The end of the name that begins here, if an assignment can follow it.
+    fn assigned_name_end(&self) -> Parsed<usize> {
+        let end = self.name_end(self.pos);
+        let joined = self.joined(end);
+        if joined == end {
+            return Ok(end);
+        }
+        // A broken line inside the name: read on to see whether it is an assignment at all.
+        let mut at = joined;
+        while crate::lexer::is_name(self.byte(at)) {
+            at = self.joined(at + 1);
+        }
+        if end > self.pos && matches!(self.byte(at), b'=' | b'+' | b'[') {
+            return Err(self.unsupported(self.pos, at + 1, "a line break inside an assignment"));
+        }
+        Ok(self.pos)
+    }
+
+    fn sign(&self, at: usize) -> Sign {
+        let at = self.joined(at);
+        match self.byte(at) {
+            b'=' => Sign::Equals(false, at + 1),
+            b'+' => {
+                let next = self.joined(at + 1);
+                if self.byte(next) == b'=' { Sign::Equals(true, next + 1) } else { Sign::None }
+            }
+            b'[' if self.is_assigned_subscript(at) => Sign::Subscript,
+            _ => Sign::None,
+        }
+    }
+
+    /// Whether `=` or `+=` follows the `]` that closes the bracket at `at`.
+    fn is_assigned_subscript(&self, at: usize) -> bool {
+        let mut depth = 0_u32;
+        let mut here = at;
+        loop {
+            match self.byte(here) {
+                0 => return false,
+                b'[' => depth = depth.saturating_add(1),
+                b']' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        let next = self.joined(here + 1);
+                        return self.byte(next) == b'='
+                            || self.byte(next) == b'+' && self.byte(self.joined(next + 1)) == b'=';
+                    }
+                }
+                b'\\' => here += 1,
+                quote @ (b'\'' | b'"' | b'`') => {
+                    here += 1;
+                    while !matches!(self.byte(here), 0) && self.byte(here) != quote {
+                        here += if self.byte(here) == b'\\' && quote != b'\'' { 2 } else { 1 };
+                    }
+                }
+                _ => {}
+            }
+            here += 1;
+        }
+    }
+
+    /// What is assigned: an array or a word, possibly an empty one.
+    fn assigned(&mut self, start: usize) -> Parsed<Assigned> {
+        if self.byte(self.joined(self.pos)) == b'(' {
+            self.pos = self.joined(self.pos);
+            self.only_beyond_sh(start, "an array")?;
+            return self.deeper(Parser::array).map(Assigned::Array);
+        }
+        let word = self.value_word()?;
+        Ok(Assigned::Word(self.one(word)))
+    }
+
+    fn value_word(&mut self) -> Parsed<Word> {
+        let at = self.pos;
+        if crate::lexer::is_break(self.here()) && !self.is_at_process() {
+            let span = Span::new(at, at);
+            let parts = List::default();
+            return Ok(Word::new(span, parts, Place::Value));
+        }
+        self.word(Place::Value)
+    }
+
+    /// `( … )`; the parser stands before the parenthesis.
+    fn array(&mut self) -> Parsed<List<Assignment>> {
+        let start = self.pos;
+        self.pos += 1;
+        let mut elements = Few::<Assignment, 4>::new();
+        loop {
+            self.skip_blanks();
+            while self.here() == b'\n' {
+                if !self.waiting.is_empty() {
+                    let what = "a here-document that begins inside an array";
+                    return Err(self.unsupported(start, self.pos, what));
+                }
+                self.pos += 1;
+                self.skip_blanks();
+            }
+            let at = self.pos;
+            if self.here() == b')' {
+                self.pos += 1;
+                return Ok(elements.shelve(&mut self.tree));
+            }
+            if self.pos >= self.end {
+                return Err(self.unclosed(start, 1, "the array", ")"));
+            }
+            if crate::lexer::is_break(self.here()) && !self.is_at_process() {
+                return Err(self.unexpected("a word or `)`"));
+            }
+            let mut element = Assignment { name: Span::new(at, at), ..Assignment::default() };
+            if self.here() == b'[' && self.is_assigned_subscript(at) {
+                element.subscript = self.subscript()?;
+                let Sign::Equals(appends, after) = self.sign(self.pos) else {
+                    return Err(self.unsupported(at, self.pos, "this subscript"));
+                };
+                element.appends = appends;
+                self.pos = after;
+                let word = self.value_word()?;
+                element.value = Assigned::Word(self.one(word));
+            } else {
+                let word = self.word(Place::Argument)?;
+                element.value = Assigned::Word(self.one(word));
+            }
+            element.span = Span::new(at, self.pos);
+            elements.push(element);
+        }
+    }
+
+    /// Reads an argument of `declare` and its kin, which may be an assignment, arrays included.
+    pub(crate) fn declared(&mut self) -> Parsed<Word> {
+        let start = self.pos;
+        let end = self.name_end(start);
+        let sign = if end == start { Sign::None } else { self.sign(end) };
+        let Sign::Equals(_, after) = sign else {
+            let place = match sign {
+                Sign::Subscript => Place::AssignmentArgument,
+                Sign::Equals(..) | Sign::None => Place::Argument,
+            };
+            return self.word_with_subscript(place);
+        };
+        if self.byte(after) != b'(' {
+            return self.word(Place::AssignmentArgument);
+        }
+        let mut parts = Parts::new();
+        push_literal(&mut parts, start, after);
+        self.pos = after;
+        self.only_beyond_sh(start, "an array")?;
+        let elements = self.deeper(Parser::array)?;
+        let span = Span::new(after, self.pos);
+        parts.push(Part { span, kind: PartKind::Array(elements) });
+        self.finish_word(start, &parts, Place::AssignmentArgument, false)
+    }
+}

@@ -1,0 +1,244 @@
+//! What stands between brackets inside a word: operator arguments, subscripts, patterns.
+//!
+//! All of it is read by one loop, [`Parser::enclosed`], under [`Rules`] that say what ends it.
+
+use crate::dialect::Dialect;
+use crate::few::Few;
+use crate::parser::words::{Parts, push_literal};
+use crate::parser::{Parsed, Parser};
+use crate::span::Span;
+use crate::tree::List;
+use crate::word::{Part, PartKind, Place, Word};
+
+/// How enclosed text is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    /// Bytes that end the text, outside quotes and nested brackets.
+    pub(crate) stops: &'static [u8],
+    /// A pair of brackets that nests; two zeros for none.
+    pub(crate) nests: (u8, u8),
+    /// What a single quote does.
+    pub(crate) single: Single,
+    /// Whether the text stands inside double quotes or a body.
+    pub(crate) quoted: bool,
+    /// Whether blanks and operators end it as they end a word.
+    pub(crate) is_word: bool,
+    /// The opener: where it stands, its length, its name, and the closer that was wanted.
+    pub(crate) opener: (usize, usize, &'static str, &'static str),
+}
+
+/// What a single quote does in enclosed text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Single {
+    /// It quotes.
+    Quotes,
+    /// It hides the end from the shell but not what is expanded: `"${x:-'$(ls)'}"` runs `ls`.
+    Hides,
+}
+
+impl Parser<'_> {
+    /// Reads enclosed text as one word; ends before the byte that stops it.
+    pub(crate) fn enclosed_word(&mut self, rules: &Rules, place: Place) -> Parsed<Word> {
+        let start = self.pos;
+        let parts = self.enclosed(rules)?;
+        let span = Span::new(start, self.pos);
+        if self.reader.dialect == Dialect::Zsh && !rules.quoted {
+            self.refuse_zsh_word(start, parts.as_slice(), place)?;
+        }
+        let parts = parts.shelve(&mut self.tree);
+        Ok(Word::new(span, parts, place))
+    }
+
+    /// Reads enclosed text; ends before the byte that stops it.
+    pub(crate) fn enclosed(&mut self, rules: &Rules) -> Parsed<Parts> {
+        let mut parts = Parts::new();
+        let mut depth = 0_u32;
+        let mut hidden = None;
+        let (open, close) = rules.nests;
+        loop {
+            let at = self.pos;
+            let byte = self.here();
+            if byte == 0 {
+                let (start, len, what, closer) = rules.opener;
+                return Err(self.unclosed(start, len, what, closer));
+            }
+            if hidden.is_none() {
+                if depth == 0 && rules.stops.contains(&byte) {
+                    return Ok(parts);
+                }
+                if rules.is_word && matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&') {
+                    let (start, len, what, closer) = rules.opener;
+                    return Err(self.unclosed(start, len, what, closer));
+                }
+                if byte == open {
+                    depth = depth.saturating_add(1);
+                } else if byte == close {
+                    depth = depth.saturating_sub(1);
+                }
+            }
+            match byte {
+                b'\'' if rules.single == Single::Quotes => {
+                    let part = self.single_quoted()?;
+                    parts.push(part);
+                }
+                b'\'' => {
+                    hidden = if hidden.is_some() { None } else { Some(at) };
+                    self.pos += 1;
+                    push_literal(&mut parts, at, at + 1);
+                }
+                b'"' if hidden.is_some() => {
+                    return Err(self.unsupported(
+                        at,
+                        at + 1,
+                        "a double quote between these single quotes",
+                    ));
+                }
+                b'"' => {
+                    let part = self.deeper(|parser| parser.double_quoted(at, false))?;
+                    parts.push(part);
+                }
+                b'\\' if rules.quoted => self.quoted_special(&mut parts, b"$`\"\\}")?,
+                b'\\' => match self.byte(at + 1) {
+                    b'\n' => self.pos += 2,
+                    0 => {
+                        self.pos += 1;
+                        push_literal(&mut parts, at, at + 1);
+                    }
+                    _ => {
+                        self.pos += 2;
+                        let kind = PartKind::Escaped(Span::new(at + 1, at + 2));
+                        parts.push(Part { span: Span::new(at, at + 2), kind });
+                    }
+                },
+                b'$' => {
+                    let literal_quotes = rules.quoted && rules.single == Single::Hides;
+                    self.dollar(&mut parts, literal_quotes || hidden.is_some(), Place::Pattern)?;
+                }
+                b'`' => {
+                    let part = self.backtick(rules.quoted)?;
+                    parts.push(part);
+                }
+                b'<' | b'>' if !rules.quoted && hidden.is_none() && self.second().0 == b'(' => {
+                    let part = self.process()?;
+                    parts.push(part);
+                }
+                b'*' | b'?' | b'[' if !rules.quoted && hidden.is_none() => {
+                    self.pos += 1;
+                    parts.push(Part { span: Span::new(at, at + 1), kind: PartKind::Glob });
+                }
+                b'~' if !rules.quoted && parts.len() == 0 => {
+                    // Arguments of operators are expanded like words, their tildes too.
+                    self.pos += 1;
+                    parts.push(Part { span: Span::new(at, at + 1), kind: PartKind::Tilde });
+                }
+                _ => {
+                    self.pos += 1;
+                    push_literal(&mut parts, at, at + 1);
+                }
+            }
+        }
+    }
+
+    /// `[ … ]` behind a name in command position: one run, blanks and operators included.
+    pub(crate) fn bracketed_run(&mut self, parts: &mut Parts) -> Parsed<()> {
+        let start = self.pos;
+        let inner = self.subscript_parts()?;
+        parts.push(Part { span: Span::new(start, start + 1), kind: PartKind::Glob });
+        for &part in inner.as_slice() {
+            parts.push(part);
+        }
+        push_literal(parts, self.pos, self.pos + 1);
+        self.pos += 1;
+        Ok(())
+    }
+
+    /// A subscript; the parser stands before `[` and ends behind `]`.
+    pub(crate) fn subscript(&mut self) -> Parsed<List<Word>> {
+        let start = self.pos + 1;
+        let parts = self.subscript_parts()?;
+        let span = Span::new(start, self.pos);
+        self.pos += 1;
+        let parts = parts.shelve(&mut self.tree);
+        let word = Word::new(span, parts, Place::Arithmetic);
+        Ok(self.one(word))
+    }
+
+    fn subscript_parts(&mut self) -> Parsed<Parts> {
+        let start = self.pos;
+        self.pos += 1;
+        self.deeper(|parser| {
+            parser.enclosed(&Rules {
+                stops: b"]",
+                nests: (b'[', b']'),
+                single: Single::Hides,
+                quoted: false,
+                is_word: false,
+                opener: (start, 1, "the subscript", "]"),
+            })
+        })
+    }
+
+    /// `@(a|b)`; the parser stands before the operator.
+    pub(crate) fn extended_glob(&mut self) -> Parsed<Part> {
+        let start = self.pos;
+        let operator = self.here();
+        let (_, at) = self.second();
+        self.pos = at + 1;
+        let mut alternatives = Few::<Word, 4>::new();
+        loop {
+            let rules = Rules {
+                stops: b"|)",
+                nests: (b'(', b')'),
+                single: Single::Quotes,
+                quoted: false,
+                is_word: false,
+                opener: (start, 2, "the pattern", ")"),
+            };
+            let word = self.enclosed_word(&rules, Place::Pattern)?;
+            alternatives.push(word);
+            self.pos += 1;
+            if self.byte(self.pos - 1) == b')' {
+                break;
+            }
+        }
+        let alternatives = alternatives.shelve(&mut self.tree);
+        let kind = PartKind::ExtendedGlob { operator, alternatives };
+        Ok(Part { span: Span::new(start, self.pos), kind })
+    }
+
+    /// Whether zsh would read `(` here as qualifiers or alternatives of a pattern.
+    pub(crate) fn is_zsh_qualifier(&self, parts: &[Part]) -> bool {
+        self.reader.dialect == Dialect::Zsh
+            && parts.iter().any(|part| matches!(part.kind, PartKind::Glob | PartKind::Tilde))
+    }
+
+    /// Refuses a word that zsh reads in its own way.
+    pub(crate) fn refuse_zsh_word(&self, start: usize, parts: &[Part], place: Place) -> Parsed<()> {
+        if matches!(place, Place::Delimiter | Place::Body) {
+            return Ok(());
+        }
+        let first = self.byte(start);
+        let is_alone = self.pos == start + 1;
+        if first == b'=' && !is_alone && matches!(place, Place::Argument | Place::Target) {
+            return Err(self.unsupported(start, self.pos, "a word that begins with `=`"));
+        }
+        if is_alone && matches!(first, b'}' | b'{') && place == Place::Argument {
+            return Err(self.unsupported(start, self.pos, "a brace as a word"));
+        }
+        if place == Place::Arithmetic {
+            return Ok(());
+        }
+        for part in parts.iter().filter(|part| matches!(part.kind, PartKind::Literal)) {
+            let text = self.tree.text(part.span);
+            let (from, to) = (part.span.start as usize, part.span.end as usize);
+            if text.iter().any(|byte| matches!(byte, b'^' | b'#')) {
+                return Err(self.unsupported(from, to, "`^` or `#` in a word"));
+            }
+            let inside = text.get(usize::from(from == start)..).unwrap_or_default();
+            if inside.contains(&b'~') {
+                return Err(self.unsupported(from, to, "`~` inside a word"));
+            }
+        }
+        Ok(())
+    }
+}

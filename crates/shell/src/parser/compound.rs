@@ -1,0 +1,453 @@
+//! Compound commands: everything that begins with a bracket or a reserved word.
+
+use crate::dialect::Dialect;
+use crate::few::Few;
+use crate::lexer::Keyword;
+use crate::parser::{Parsed, Parser};
+use crate::span::Span;
+use crate::tree::{Arm, ArmEnd, Branch, Command, Kind, List, Loop, Script};
+use crate::word::{Place, Word};
+
+impl Parser<'_> {
+    /// Reads one command of a pipeline.
+    pub(crate) fn command(&mut self) -> Parsed<Command> {
+        self.count_command()?;
+        let start = self.pos;
+        if self.here() == b'(' {
+            let kind = self.deeper(Parser::parenthesis)?;
+            return self.finish_compound(start, kind);
+        }
+        let Some((keyword, after)) = self.keyword() else { return self.simple() };
+        if matches!(keyword, Keyword::In | Keyword::Time) {
+            return self.simple();
+        }
+        self.pos = after;
+        if keyword == Keyword::Function {
+            return self.deeper(|parser| parser.function_keyword(start));
+        }
+        if keyword == Keyword::Coproc {
+            return self.deeper(|parser| parser.coproc(start));
+        }
+        let kind = self.deeper(|parser| parser.compound(keyword, start))?;
+        self.finish_compound(start, kind)
+    }
+
+    /// Reads a compound command only, as a function's body must be one.
+    fn compound_command(&mut self) -> Parsed<Command> {
+        self.count_command()?;
+        let start = self.pos;
+        let kind = match (self.here(), self.keyword()) {
+            (b'(', _) => self.deeper(Parser::parenthesis)?,
+            (_, Some((keyword, after))) if keyword.is_compound() => {
+                self.pos = after;
+                self.deeper(|parser| parser.compound(keyword, start))?
+            }
+            _ => return Err(self.unexpected("the body of a function")),
+        };
+        self.finish_compound(start, kind)
+    }
+
+    fn finish_compound(&mut self, start: usize, kind: Kind) -> Parsed<Command> {
+        let redirections = self.redirections()?;
+        let span = Span::new(start, self.pos);
+        Ok(Command { span, kind, redirections, pipes_errors: false })
+    }
+
+    fn compound(&mut self, keyword: Keyword, start: usize) -> Parsed<Kind> {
+        match keyword {
+            Keyword::OpenBrace => {
+                let script = self.filled_script()?;
+                self.close(Keyword::CloseBrace, start, "`{`", "}")?;
+                Ok(Kind::Group(script))
+            }
+            Keyword::If => self.if_branches(start),
+            Keyword::While => self.while_loop(start, "`while`").map(Kind::While),
+            Keyword::Until => self.while_loop(start, "`until`").map(Kind::Until),
+            Keyword::For => self.for_loop(start),
+            Keyword::Select => {
+                self.only_beyond_sh(start, "`select`")?;
+                self.named_loop(start).map(Kind::Select)
+            }
+            Keyword::Case => self.case(start),
+            Keyword::OpenTest => {
+                self.only_beyond_sh(start, "`[[`")?;
+                self.double_bracket(start)
+            }
+            Keyword::OnlyZsh => Err(self.unsupported(start, self.pos, "this reserved word")),
+            Keyword::Bang
+            | Keyword::CloseBrace
+            | Keyword::Coproc
+            | Keyword::Do
+            | Keyword::Done
+            | Keyword::Elif
+            | Keyword::Else
+            | Keyword::Esac
+            | Keyword::Fi
+            | Keyword::Function
+            | Keyword::In
+            | Keyword::Then
+            | Keyword::Time => {
+                self.pos = start;
+                Err(self.unexpected("a command"))
+            }
+        }
+    }
+
+    /// Refuses what POSIX does not have.
+    pub(crate) fn only_beyond_sh(&self, start: usize, what: &str) -> Parsed<()> {
+        if self.reader.dialect == Dialect::Sh {
+            return Err(self.unsupported(start, self.pos, what));
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, closer: Keyword, start: usize, what: &str, text: &str) -> Parsed<()> {
+        self.skip_blanks();
+        if self.accept(closer) {
+            return Ok(());
+        }
+        if self.pos >= self.end {
+            return Err(self.unclosed(start, what.len().saturating_sub(2), what, text));
+        }
+        Err(self.unexpected(&format!("`{text}`")))
+    }
+
+    /// `( … )` or `(( … ))`.
+    fn parenthesis(&mut self) -> Parsed<Kind> {
+        let start = self.pos;
+        let (second, at) = self.second();
+        if second == b'(' && self.is_arithmetic(at + 1)? {
+            self.pos = at + 1;
+            self.only_beyond_sh(start, "`((`")?;
+            let word = self.arithmetic(Place::Arithmetic, b')', start)?;
+            self.pos += 2;
+            return Ok(Kind::Arithmetic(self.one(word)));
+        }
+        self.pos += 1;
+        let script = self.filled_script()?;
+        self.skip_blanks();
+        if self.here() != b')' {
+            if self.pos >= self.end {
+                return Err(self.unclosed(start, 1, "`(`", ")"));
+            }
+            return Err(self.unexpected("`)`"));
+        }
+        self.pos += 1;
+        Ok(Kind::Subshell(script))
+    }
+
+    fn if_branches(&mut self, start: usize) -> Parsed<Kind> {
+        let mut branches = Few::<Branch, 2>::new();
+        loop {
+            let condition = self.filled_script()?;
+            self.close(Keyword::Then, start, "`if`", "then")?;
+            let body = self.filled_script()?;
+            branches.push(Branch { condition: Some(condition), body });
+            self.skip_blanks();
+            if self.accept(Keyword::Elif) {
+                continue;
+            }
+            if self.accept(Keyword::Else) {
+                let body = self.filled_script()?;
+                branches.push(Branch { condition: None, body });
+            }
+            self.close(Keyword::Fi, start, "`if`", "fi")?;
+            return Ok(Kind::If(branches.shelve(&mut self.tree)));
+        }
+    }
+
+    fn while_loop(&mut self, start: usize, what: &str) -> Parsed<Branch> {
+        let condition = self.filled_script()?;
+        self.close(Keyword::Do, start, what, "do")?;
+        let body = self.filled_script()?;
+        self.close(Keyword::Done, start, what, "done")?;
+        Ok(Branch { condition: Some(condition), body })
+    }
+
+    fn for_loop(&mut self, start: usize) -> Parsed<Kind> {
+        self.skip_blanks();
+        let (second, at) = self.second();
+        if self.here() != b'(' || second != b'(' {
+            return self.named_loop(start).map(Kind::For);
+        }
+        if self.reader.dialect == Dialect::Sh {
+            return Err(self.unsupported(start, at + 1, "`for ((`"));
+        }
+        self.pos = at + 1;
+        let mut head = Few::<Word, 3>::new();
+        for closer in [b';', b';', b')'] {
+            let word = self.arithmetic(Place::Arithmetic, closer, start)?;
+            head.push(word);
+            self.pos += 1;
+        }
+        self.pos += 1;
+        self.skip_blanks();
+        if self.here() == b';' {
+            self.pos += 1;
+        }
+        self.skip_newlines()?;
+        let head = head.shelve(&mut self.tree);
+        let body = self.do_group(start)?;
+        Ok(Kind::ArithmeticFor { head, body })
+    }
+
+    /// `name [in words] ; do … done`, for `for` and `select`.
+    fn named_loop(&mut self, start: usize) -> Parsed<Loop> {
+        self.skip_blanks();
+        if crate::lexer::is_break(self.here()) {
+            return Err(self.unexpected("a name"));
+        }
+        let name = self.word(Place::Name)?;
+        let name = self.one(name);
+        self.skip_blanks();
+        let mut words = None;
+        if self.here() == b';' {
+            self.pos += 1;
+            self.skip_newlines()?;
+        } else {
+            let is_same_line = self.here() != b'\n';
+            self.skip_newlines()?;
+            if self.accept(Keyword::In) {
+                words = Some(self.loop_words()?);
+            } else if is_same_line && !self.is_at(Keyword::Do) {
+                return Err(self.unexpected("`in`, `do` or `;`"));
+            }
+        }
+        let body = self.do_group(start)?;
+        Ok(Loop { name, words, body })
+    }
+
+    fn loop_words(&mut self) -> Parsed<List<Word>> {
+        let mut words = Few::<Word, 6>::new();
+        loop {
+            self.skip_blanks();
+            match self.here() {
+                b';' => {
+                    self.pos += 1;
+                    break;
+                }
+                b'\n' => break,
+                b'<' | b'>' if self.second().0 == b'(' => {}
+                byte if crate::lexer::is_break(byte) => {
+                    return Err(self.unexpected("a word, `;` or a new line"));
+                }
+                _ => {}
+            }
+            let word = self.word(Place::Argument)?;
+            words.push(word);
+        }
+        self.skip_newlines()?;
+        Ok(words.shelve(&mut self.tree))
+    }
+
+    /// `do … done` or `{ … }`.
+    fn do_group(&mut self, start: usize) -> Parsed<Script> {
+        self.skip_blanks();
+        if self.is_at(Keyword::OpenBrace) {
+            if self.reader.dialect != Dialect::Bash {
+                return Err(self.unsupported(start, self.pos + 1, "a loop with a body in braces"));
+            }
+            self.accept(Keyword::OpenBrace);
+            let body = self.filled_script()?;
+            self.close(Keyword::CloseBrace, start, "`for`", "}")?;
+            return Ok(body);
+        }
+        self.close(Keyword::Do, start, "`for`", "do")?;
+        let body = self.filled_script()?;
+        self.close(Keyword::Done, start, "`for`", "done")?;
+        Ok(body)
+    }
+
+    fn case(&mut self, start: usize) -> Parsed<Kind> {
+        self.skip_blanks();
+        if crate::lexer::is_break(self.here()) && !self.is_at_process() {
+            return Err(self.unexpected("a word"));
+        }
+        let subject = self.word(Place::Single)?;
+        let subject = self.one(subject);
+        self.skip_newlines()?;
+        self.close(Keyword::In, start, "`case`", "in")?;
+        let mut arms = Few::<Arm, 4>::new();
+        loop {
+            self.skip_newlines()?;
+            if self.accept(Keyword::Esac) {
+                return Ok(Kind::Case { subject, arms: arms.shelve(&mut self.tree) });
+            }
+            let (arm, is_last) = self.arm(start)?;
+            arms.push(arm);
+            if is_last {
+                self.close(Keyword::Esac, start, "`case`", "esac")?;
+                return Ok(Kind::Case { subject, arms: arms.shelve(&mut self.tree) });
+            }
+        }
+    }
+
+    /// One arm and whether it lacks a terminator, so that `esac` must follow.
+    fn arm(&mut self, case: usize) -> Parsed<(Arm, bool)> {
+        let start = self.pos;
+        if self.here() == b'(' {
+            self.pos += 1;
+            self.skip_blanks();
+        }
+        let mut patterns = Few::<Word, 4>::new();
+        loop {
+            if self.pos >= self.end {
+                return Err(self.unclosed(case, 4, "`case`", "esac"));
+            }
+            if crate::lexer::is_break(self.here()) && !self.is_at_process() {
+                return Err(self.unexpected("a pattern"));
+            }
+            let word = self.word(Place::Pattern)?;
+            patterns.push(word);
+            self.skip_blanks();
+            match self.here() {
+                b'|' => {
+                    self.pos += 1;
+                    self.skip_blanks();
+                }
+                b')' => {
+                    self.pos += 1;
+                    break;
+                }
+                _ => return Err(self.unexpected("`)` after the pattern")),
+            }
+        }
+        let patterns = patterns.shelve(&mut self.tree);
+        let body = self.script()?;
+        self.skip_blanks();
+        let (second, at) = self.second();
+        let mut end = ArmEnd::Break;
+        let mut is_last = false;
+        match (self.here(), second) {
+            (b';', b';') => {
+                self.pos = at + 1;
+                let next = self.joined(self.pos);
+                if self.byte(next) == b'&' {
+                    self.pos = next + 1;
+                    end = ArmEnd::TryNext;
+                }
+            }
+            (b';', b'&') => {
+                self.pos = at + 1;
+                end = ArmEnd::FallThrough;
+            }
+            _ => is_last = true,
+        }
+        if end != ArmEnd::Break && self.reader.dialect == Dialect::Sh {
+            return Err(self.unsupported(self.pos - 2, self.pos, "an arm that falls through"));
+        }
+        if end == ArmEnd::TryNext && self.reader.dialect == Dialect::Zsh {
+            return Err(self.unsupported(self.pos - 2, self.pos, "`;;&`"));
+        }
+        Ok((Arm { span: Span::new(start, self.pos), patterns, body, end }, is_last))
+    }
+
+    /// `function name [()] body`
+    fn function_keyword(&mut self, start: usize) -> Parsed<Command> {
+        self.only_beyond_sh(start, "`function`")?;
+        self.skip_blanks();
+        if crate::lexer::is_break(self.here()) && !self.is_at_process() {
+            return Err(self.unexpected("a function's name"));
+        }
+        let name = self.word(Place::Name)?;
+        self.skip_blanks();
+        if self.here() == b'(' {
+            let (second, at) = self.second_after_blanks();
+            if second == b')' {
+                self.pos = at + 1;
+            }
+        }
+        self.function_body(start, name, true)
+    }
+
+    /// The byte after this one and the blanks behind it.
+    fn second_after_blanks(&self) -> (u8, usize) {
+        let mut at = self.joined(self.pos + 1);
+        while matches!(self.byte(at), b' ' | b'\t') {
+            at = self.joined(at + 1);
+        }
+        (self.byte(at), at)
+    }
+
+    /// The body of a function whose name and `()` were read.
+    pub(crate) fn function_body(
+        &mut self,
+        start: usize,
+        name: Word,
+        keyword: bool,
+    ) -> Parsed<Command> {
+        self.skip_newlines()?;
+        if self.reader.dialect != Dialect::Bash {
+            let is_plain = self.is_at(Keyword::OpenBrace) || self.here() == b'(';
+            if !is_plain {
+                return Err(self.unsupported(start, self.pos, "a function without braces"));
+            }
+        }
+        let body = self.deeper(Parser::compound_command)?;
+        let name = self.one(name);
+        let body = self.one(body);
+        let kind = Kind::Function { name, body, keyword };
+        let span = Span::new(start, self.pos);
+        Ok(Command { span, kind, redirections: List::default(), pipes_errors: false })
+    }
+
+    fn coproc(&mut self, start: usize) -> Parsed<Command> {
+        if self.reader.dialect != Dialect::Bash {
+            return Err(self.unsupported(start, self.pos, "`coproc`"));
+        }
+        self.skip_blanks();
+        let mut name = List::default();
+        if !self.is_at_compound() {
+            let after = self.plain_word_end();
+            let begin = std::mem::replace(&mut self.pos, after);
+            self.skip_blanks();
+            let is_named = after > begin && self.is_at_compound();
+            self.pos = begin;
+            if is_named {
+                let word = self.word(Place::Name)?;
+                name = self.one(word);
+                self.skip_blanks();
+            }
+        }
+        let command = if self.is_at_compound() {
+            self.deeper(Parser::compound_command)?
+        } else {
+            self.count_command()?;
+            if self
+                .keyword()
+                .is_some_and(|(found, _)| !matches!(found, Keyword::In | Keyword::Time))
+            {
+                return Err(self.unexpected("a command"));
+            }
+            let command = self.simple()?;
+            if matches!(command.kind, Kind::Function { .. }) {
+                return Err(self.unsupported(start, self.pos, "a function as a coprocess"));
+            }
+            command
+        };
+        let kind = Kind::Coproc { name, command: self.one(command) };
+        let span = Span::new(start, self.pos);
+        Ok(Command { span, kind, redirections: List::default(), pipes_errors: false })
+    }
+
+    fn is_at_compound(&self) -> bool {
+        self.here() == b'(' || self.keyword().is_some_and(|(keyword, _)| keyword.is_compound())
+    }
+
+    /// The end of a word without expansions; the parser's place where there is none.
+    fn plain_word_end(&self) -> usize {
+        let mut at = self.pos;
+        while !crate::lexer::is_break(self.byte(at)) {
+            if matches!(self.byte(at), b'\\' | b'$' | b'`' | b'=' | b'[') {
+                return self.pos;
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// Whether a process substitution begins here.
+    pub(crate) fn is_at_process(&self) -> bool {
+        matches!(self.here(), b'<' | b'>') && self.second().0 == b'('
+    }
+}

@@ -1,0 +1,172 @@
+//! Scripts, and-or lists and pipelines.
+
+use crate::dialect::Dialect;
+use crate::few::Few;
+use crate::lexer::Keyword;
+use crate::parser::{Parsed, Parser};
+use crate::span::Span;
+use crate::tree::{Command, Item, Join, Pipeline, Script, Time};
+
+impl Parser<'_> {
+    /// Reads items up to something that cannot begin one: a closer, or the end.
+    pub(crate) fn script(&mut self) -> Parsed<Script> {
+        let start = self.pos;
+        let mut items = Few::<Item, 2>::new();
+        loop {
+            self.skip_newlines()?;
+            if self.is_at_script_end() {
+                break;
+            }
+            let (item, is_separated) = self.item()?;
+            items.push(item);
+            if !is_separated {
+                break;
+            }
+        }
+        let span = Span::new(start, self.pos);
+        Ok(Script { span, items: items.shelve(&mut self.tree) })
+    }
+
+    /// Reads a script that must hold a command.
+    pub(crate) fn filled_script(&mut self) -> Parsed<Script> {
+        let script = self.script()?;
+        if script.items.is_empty() { Err(self.unexpected("a command")) } else { Ok(script) }
+    }
+
+    fn is_at_script_end(&self) -> bool {
+        match self.here() {
+            0 | b')' => true,
+            b';' => matches!(self.second().0, b';' | b'&' | b'|'),
+            b'}' | b'd'..=b'f' | b't' | b'\\' => {
+                self.keyword().is_some_and(|(keyword, _)| keyword.is_closer())
+            }
+            _ => false,
+        }
+    }
+
+    /// One item and whether a separator followed it.
+    fn item(&mut self) -> Parsed<(Item, bool)> {
+        let start = self.pos;
+        let mut pipelines = Few::<Pipeline, 2>::new();
+        let mut join = Join::First;
+        loop {
+            let pipeline = self.pipeline(join)?;
+            pipelines.push(pipeline);
+            self.skip_blanks();
+            let (second, at) = self.second();
+            join = match (self.here(), second) {
+                (b'&', b'&') => Join::And,
+                (b'|', b'|') => Join::Or,
+                _ => break,
+            };
+            self.pos = at + 1;
+            self.skip_newlines()?;
+        }
+        let (second, at) = self.second();
+        let mut background = false;
+        let is_separated = match self.here() {
+            b';' if !matches!(second, b';' | b'&' | b'|') => {
+                self.pos += 1;
+                true
+            }
+            b'&' => {
+                if self.reader.dialect == Dialect::Zsh && matches!(second, b'|' | b'!') {
+                    return Err(self.unsupported(self.pos, at + 1, "a job that is disowned"));
+                }
+                self.pos += 1;
+                background = true;
+                true
+            }
+            b'\n' => {
+                // The newline token ends the item even where a here-document follows it.
+                let end = self.pos;
+                let pipelines = pipelines.shelve(&mut self.tree);
+                self.newline()?;
+                return Ok((Item { span: Span::new(start, end), pipelines, background }, true));
+            }
+            _ => false,
+        };
+        let span = Span::new(start, self.pos);
+        let pipelines = pipelines.shelve(&mut self.tree);
+        Ok((Item { span, pipelines, background }, is_separated))
+    }
+
+    fn pipeline(&mut self, join: Join) -> Parsed<Pipeline> {
+        let start = self.pos;
+        let mut bangs = 0_u32;
+        let mut time = None;
+        loop {
+            if self.here() == b'!' && self.accept(Keyword::Bang) {
+                bangs = bangs.saturating_add(1);
+            } else if matches!(self.here(), b't' | b'\\') && self.accept(Keyword::Time) {
+                let posix = self.time_option()? || time.is_some_and(|time: Time| time.posix);
+                time = Some(Time { posix });
+            } else {
+                break;
+            }
+            self.skip_blanks();
+        }
+        let mut commands = Few::<Command, 3>::new();
+        let is_bare = (bangs > 0 || time.is_some()) && self.may_end_bare_prefix();
+        if is_bare && self.reader.dialect != Dialect::Bash {
+            return Err(self.unsupported(start, self.pos, "`!` or `time` without a command"));
+        }
+        loop {
+            if is_bare {
+                break;
+            }
+            let command = self.command()?;
+            commands.push(command);
+            self.skip_blanks();
+            let (second, at) = self.second();
+            if self.here() != b'|' || second == b'|' {
+                break;
+            }
+            if second == b'&' {
+                if self.reader.dialect == Dialect::Sh {
+                    return Err(self.unsupported(self.pos, at + 1, "`|&`"));
+                }
+                if let Some(command) = commands.last_mut() {
+                    command.pipes_errors = true;
+                }
+                self.pos = at;
+            }
+            self.pos += 1;
+            self.skip_newlines()?;
+        }
+        let span = Span::new(start, self.pos);
+        Ok(Pipeline { span, join, bangs, time, commands: commands.shelve(&mut self.tree) })
+    }
+
+    /// Whether a bare `!` or `time` may end here.
+    fn may_end_bare_prefix(&self) -> bool {
+        match self.here() {
+            b'\n' => true,
+            b';' => !matches!(self.second().0, b';' | b'&'),
+            0 => self.pos >= self.end,
+            _ => false,
+        }
+    }
+
+    /// Reads `-p` and `--` behind `time`; says whether `-p` was there.
+    fn time_option(&mut self) -> Parsed<bool> {
+        self.skip_blanks();
+        let is_word = |parser: &Self, word: &[u8]| {
+            word.iter().enumerate().all(|(at, &byte)| parser.byte(parser.pos + at) == byte)
+                && crate::lexer::is_break(parser.byte(parser.pos + word.len()))
+        };
+        if self.reader.dialect == Dialect::Zsh && self.here() == b'-' {
+            return Err(self.unsupported(self.pos, self.pos + 1, "an option of `time`"));
+        }
+        let mut posix = false;
+        if is_word(self, b"-p") {
+            self.pos += 2;
+            posix = true;
+            self.skip_blanks();
+        }
+        if is_word(self, b"--") {
+            self.pos += 2;
+        }
+        Ok(posix)
+    }
+}

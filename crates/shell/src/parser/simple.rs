@@ -1,0 +1,151 @@
+//! Simple commands and function definitions of the form `name () …`.
+
+use crate::dialect::Dialect;
+use crate::few::Few;
+use crate::parser::{Parsed, Parser};
+use crate::span::Span;
+use crate::tree::{Assignment, Command, Kind, List, Redirection, Simple};
+use crate::word::{PartKind, Place, Word};
+
+/// Builtins whose arguments may be assignments, arrays included.
+const DECLARATIONS: [&[u8]; 8] =
+    [b"alias", b"declare", b"eval", b"export", b"let", b"local", b"readonly", b"typeset"];
+
+impl Parser<'_> {
+    /// Reads assignments, words and redirections up to the end of the command.
+    pub(crate) fn simple(&mut self) -> Parsed<Command> {
+        let start = self.pos;
+        let mut assignments = Few::<Assignment, 2>::new();
+        let mut words = Few::<Word, 8>::new();
+        let mut redirections = Few::<Redirection, 2>::new();
+        let mut declares = false;
+        let mut end = start;
+        loop {
+            self.skip_blanks();
+            match self.here() {
+                0 | b'\n' | b';' | b'|' | b')' => break,
+                b'&' if self.second().0 != b'>' => break,
+                b'(' => {
+                    let is_name = words.len() == 1 && assignments.len() + redirections.len() == 0;
+                    match words.as_slice().first() {
+                        Some(&name) if is_name => return self.function(start, name),
+                        _ => return Err(self.unexpected("a word")),
+                    }
+                }
+                _ => {}
+            }
+            let may_redirect = matches!(self.here(), b'<' | b'>' | b'&' | b'{' | b'0'..=b'9');
+            if may_redirect && let Some(redirection) = self.redirection()? {
+                redirections.push(redirection);
+            } else if words.len() == 0 {
+                if let Some(assignment) = self.assignment()? {
+                    assignments.push(assignment);
+                } else {
+                    let word = self.program()?;
+                    declares = self.is_declaration(&word);
+                    words.push(word);
+                }
+            } else {
+                let word = if declares { self.declared()? } else { self.word(Place::Argument)? };
+                words.push(word);
+            }
+            end = self.pos;
+        }
+        if assignments.len() + words.len() + redirections.len() == 0 {
+            return Err(self.unexpected("a command"));
+        }
+        self.note_options(words.as_slice());
+        let simple = Simple {
+            assignments: assignments.shelve(&mut self.tree),
+            words: words.shelve(&mut self.tree),
+        };
+        let redirections = self.shelve_redirections(&redirections);
+        let span = Span::new(start, end);
+        Ok(Command { span, kind: Kind::Simple(simple), redirections, pipes_errors: false })
+    }
+
+    /// Reads the word in command position, where zsh and history have readings of their own.
+    fn program(&mut self) -> Parsed<Word> {
+        if self.reader.interactive && matches!(self.here(), b'!' | b'^') {
+            let (start, end) = (self.pos, self.pos + 1);
+            return Err(self.unsupported(start, end, "a recalled line of history"));
+        }
+        if self.extglob_by_text && self.here() == b'!' && self.second().0 == b'(' {
+            // Whether this negates a subshell or matches files depends on what ran before.
+            return Err(self.unsupported(self.pos, self.pos + 2, "`!(` after `shopt -s extglob`"));
+        }
+        if self.reader.dialect == Dialect::Zsh && self.here() == b'-' {
+            let (second, _) = self.second();
+            if crate::lexer::is_break(second) {
+                return Err(self.unsupported(self.pos, self.pos + 1, "the modifier `-`"));
+            }
+        }
+        self.word_with_subscript(Place::Argument)
+    }
+
+    fn is_declaration(&self, word: &Word) -> bool {
+        match self.tree.list(word.parts) {
+            [only] => {
+                matches!(only.kind, PartKind::Literal)
+                    && DECLARATIONS.contains(&self.tree.text(only.span))
+            }
+            _ => false,
+        }
+    }
+
+    /// `name () body`; the parser stands before `(`.
+    fn function(&mut self, start: usize, name: Word) -> Parsed<Command> {
+        self.pos += 1;
+        self.skip_blanks();
+        if self.here() != b')' {
+            return Err(self.unexpected("`)`"));
+        }
+        self.pos += 1;
+        let name = Word { place: Place::Name, ..name };
+        self.deeper(|parser| parser.function_body(start, name, false))
+    }
+
+    /// Heeds `shopt -s extglob`, which changes how the lines after it are read.
+    fn note_options(&mut self, words: &[Word]) {
+        if words.len() < 3 || self.reader.dialect != Dialect::Bash {
+            return;
+        }
+        let literal = |word: &Word| match self.tree.list(word.parts) {
+            [only] if matches!(only.kind, PartKind::Literal) => self.tree.text(only.span),
+            _ => b"",
+        };
+        let mut texts = words.iter().map(literal);
+        if texts.next() != Some(b"shopt") {
+            return;
+        }
+        let switch = texts.next();
+        if !texts.any(|name| name == b"extglob") {
+            return;
+        }
+        match switch {
+            Some(b"-s") => {
+                self.extglob_by_text |= !self.extglob;
+                self.extglob = true;
+            }
+            Some(b"-u") => {
+                self.extglob_by_text = false;
+                self.extglob = self.reader.extglob;
+            }
+            _ => {}
+        }
+    }
+
+    /// The redirections behind a compound command.
+    pub(crate) fn redirections(&mut self) -> Parsed<List<Redirection>> {
+        let mut redirections = Few::<Redirection, 2>::new();
+        loop {
+            let end = self.pos;
+            self.skip_blanks();
+            let Some(redirection) = self.redirection()? else {
+                self.pos = end;
+                return Ok(self.shelve_redirections(&redirections));
+            };
+            redirections.push(redirection);
+        }
+    }
+}

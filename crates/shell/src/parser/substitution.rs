@@ -1,0 +1,227 @@
+//! Command and process substitutions, and what a `$` begins.
+
+use crate::dialect::Dialect;
+use crate::lexer::{Keyword, is_name_start, is_special_parameter};
+use crate::parser::words::{Parts, push_literal};
+use crate::parser::{Parsed, Parser};
+use crate::span::Span;
+use crate::tree::Script;
+use crate::word::{CommandForm, Expansion, Part, PartKind, Place};
+
+impl Parser<'_> {
+    /// Reads what `$` begins; a `$` that begins nothing is literal.
+    ///
+    /// `quoted` says that quotes after it are not its own, as between double quotes.
+    pub(crate) fn dollar(&mut self, parts: &mut Parts, quoted: bool, place: Place) -> Parsed<()> {
+        let start = self.pos;
+        let (next, at) = self.second();
+        if place == Place::Delimiter {
+            if matches!(next, b'(' | b'{' | b'[') {
+                return Err(self.unsupported(start, at + 1, "an expansion in a delimiter"));
+            }
+            if !matches!(next, b'\'' | b'"') {
+                self.pos += 1;
+                push_literal(parts, start, start + 1);
+                return Ok(());
+            }
+        }
+        let part = match next {
+            b'(' => self.deeper(|parser| parser.dollar_parenthesis(start, at))?,
+            b'{' => {
+                self.pos = at + 1;
+                self.deeper(|parser| parser.braced(start, quoted))?
+            }
+            b'[' if self.reader.dialect != Dialect::Sh => {
+                self.pos = at + 1;
+                self.deeper(|parser| parser.dollar_bracket(start))?
+            }
+            b'[' => return Err(self.unsupported(start, at + 1, "`$[`")),
+            b'\'' if !quoted => {
+                self.only_beyond_sh(start, "`$'`")?;
+                self.pos = at;
+                self.ansi_quoted(start)?
+            }
+            b'"' if !quoted => {
+                if self.reader.dialect != Dialect::Bash {
+                    return Err(self.unsupported(start, at + 1, "`$\"`"));
+                }
+                self.pos = at;
+                self.double_quoted(start, true)?
+            }
+            byte if is_name_start(byte) || byte.is_ascii_digit() || is_special_parameter(byte) => {
+                self.plain_parameter(start, at)?
+            }
+            _ => {
+                if self.reader.dialect == Dialect::Zsh && matches!(next, b'=' | b'~' | b'^' | b'+')
+                {
+                    return Err(self.unsupported(start, at + 1, "this expansion"));
+                }
+                self.pos += 1;
+                push_literal(parts, start, start + 1);
+                return Ok(());
+            }
+        };
+        parts.push(part);
+        Ok(())
+    }
+
+    /// `$x`; `at` is where the name begins.
+    fn plain_parameter(&mut self, start: usize, at: usize) -> Parsed<Part> {
+        let mut end = at + 1;
+        if is_name_start(self.byte(at)) {
+            loop {
+                let next = self.joined(end);
+                if !crate::lexer::is_name(self.byte(next)) {
+                    break;
+                }
+                if next != end {
+                    let message = "a line break inside the name of a parameter";
+                    return Err(self.unsupported(start, next, message));
+                }
+                end += 1;
+            }
+        }
+        self.pos = end;
+        if self.reader.dialect == Dialect::Zsh {
+            let next = self.byte(end);
+            let is_modified = next == b'['
+                || next == b':' && self.byte(end + 1).is_ascii_alphabetic()
+                || self.byte(at) == b'#' && (is_name_start(next) || next.is_ascii_digit());
+            if is_modified {
+                return Err(self.unsupported(start, end + 1, "this expansion"));
+            }
+        }
+        let expansion = Expansion { name: Span::new(at, end), ..Expansion::default() };
+        let kind = PartKind::Parameter(self.one(expansion));
+        Ok(Part { span: Span::new(start, end), kind })
+    }
+
+    /// `$(…)` or `$((…))`; `at` is where the first parenthesis stands.
+    fn dollar_parenthesis(&mut self, start: usize, at: usize) -> Parsed<Part> {
+        let second = self.joined(at + 1);
+        if self.byte(second) == b'(' && self.is_arithmetic(second + 1)? {
+            self.pos = second + 1;
+            let word = self.arithmetic(Place::Arithmetic, b')', start)?;
+            self.pos += 2;
+            let expression = self.one(word);
+            let kind = PartKind::Arithmetic { bracket: false, expression };
+            return Ok(Part { span: Span::new(start, self.pos), kind });
+        }
+        self.pos = at + 1;
+        let script = self.parenthesised(start, at + 1 - start, "`$(`")?;
+        let kind = PartKind::Command { form: CommandForm::Dollar, script };
+        Ok(Part { span: Span::new(start, self.pos), kind })
+    }
+
+    /// A script up to `)`, and the `)`.
+    fn parenthesised(&mut self, start: usize, len: usize, what: &'static str) -> Parsed<Script> {
+        let script = self.nested(true, Parser::script)?;
+        self.skip_blanks();
+        if self.here() != b')' {
+            if self.pos >= self.end {
+                return Err(self.unclosed(start, len, what, ")"));
+            }
+            return Err(self.unexpected("`)`"));
+        }
+        self.pos += 1;
+        Ok(script)
+    }
+
+    /// `<(…)` or `>(…)`.
+    pub(crate) fn process(&mut self) -> Parsed<Part> {
+        let start = self.pos;
+        let output = self.here() == b'>';
+        let (_, at) = self.second();
+        if self.reader.dialect == Dialect::Sh {
+            return Err(self.unsupported(start, at + 1, "a process substitution"));
+        }
+        self.pos = at + 1;
+        let script = self.parenthesised(start, at + 1 - start, "the process substitution")?;
+        let kind = PartKind::Process { output, script };
+        Ok(Part { span: Span::new(start, self.pos), kind })
+    }
+
+    /// `` `…` ``; between double quotes a backslash also frees a `"`.
+    pub(crate) fn backtick(&mut self, quoted: bool) -> Parsed<Part> {
+        let start = self.pos;
+        let mut at = start + 1;
+        let mut is_escaped = false;
+        loop {
+            match self.byte(at) {
+                b'`' => break,
+                b'\\' => {
+                    is_escaped = true;
+                    at += 1;
+                }
+                _ => {}
+            }
+            if at >= self.end {
+                return Err(self.unclosed(start, 1, "the backtick", "`"));
+            }
+            at += 1;
+        }
+        let (from, to) =
+            if is_escaped { self.unescape(start + 1, at, quoted)? } else { (start + 1, at) };
+        let script = self.nested(false, |parser| {
+            parser.within(from, to, |parser| {
+                let script = parser.script()?;
+                if parser.pos < parser.end {
+                    return Err(parser.unexpected("a command"));
+                }
+                parser.end_waiting();
+                Ok(script)
+            })
+        })?;
+        self.pos = at + 1;
+        let kind = PartKind::Command { form: CommandForm::Backtick, script };
+        Ok(Part { span: Span::new(start, at + 1), kind })
+    }
+
+    /// Makes the body of backticks as the shell will read it, behind the text.
+    fn unescape(&mut self, start: usize, end: usize, quoted: bool) -> Parsed<(usize, usize)> {
+        self.derive(start, end - start)?;
+        let from = self.tree.text.len();
+        self.tree.origins.record(from, start);
+        let mut at = start;
+        while at < end {
+            let byte = self.byte(at);
+            let next = if at + 1 < end { self.byte(at + 1) } else { 0 };
+            let frees = matches!(next, b'$' | b'`' | b'\\') || quoted && next == b'"';
+            if byte == b'\\' && frees {
+                let made = self.tree.text.len();
+                self.tree.origins.record(made, at + 1);
+                self.tree.text.push(next);
+                at += 2;
+            } else {
+                self.tree.text.push(byte);
+                at += 1;
+            }
+        }
+        Ok((from, self.tree.text.len()))
+    }
+
+    /// `${ …;}` or `${| …;}`; the parser stands behind the brace.
+    pub(crate) fn brace_substitution(&mut self, start: usize) -> Parsed<Part> {
+        let mut form = CommandForm::Brace;
+        if self.here() == b'|' {
+            form = CommandForm::BraceReply;
+            self.pos += 1;
+        }
+        let script = self.nested(false, Parser::script)?;
+        self.skip_blanks();
+        if !self.closes_brace_substitution() {
+            if self.pos >= self.end {
+                return Err(self.unclosed(start, 2, "`${`", "}"));
+            }
+            return Err(self.unexpected("`}` after `;` or a new line"));
+        }
+        self.pos += 1;
+        let kind = PartKind::Command { form, script };
+        Ok(Part { span: Span::new(start, self.pos), kind })
+    }
+
+    fn closes_brace_substitution(&self) -> bool {
+        // Behind it may stand anything: more of the word, a quote, the end.
+        self.here() == b'}' && (self.is_at(Keyword::CloseBrace) || self.here() == b'}')
+    }
+}

@@ -1,0 +1,245 @@
+//! `[[ … ]]`: words, operators and brackets with a grammar of their own.
+
+use crate::dialect::Dialect;
+use crate::few::Few;
+use crate::lexer::{Class, class, is_break};
+use crate::parser::brackets::{Rules, Single};
+use crate::parser::words::{Parts, push_literal};
+use crate::parser::{Parsed, Parser};
+use crate::span::Span;
+use crate::tree::{Kind, Test, TestKind};
+use crate::word::{Place, Word};
+
+/// Operators that stand before one word: `-f` and its kin.
+const UNARY: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
+
+/// Operators that stand between two words, but for `<` and `>`.
+const BINARY: [&[u8]; 13] = [
+    b"=", b"==", b"!=", b"=~", b"-eq", b"-ne", b"-lt", b"-le", b"-gt", b"-ge", b"-nt", b"-ot",
+    b"-ef",
+];
+
+/// How the right side of an operator is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Word,
+    Pattern,
+    Regex,
+}
+
+impl Parser<'_> {
+    /// Reads up to `]]` and over it; the parser stands behind `[[`.
+    pub(crate) fn double_bracket(&mut self, start: usize) -> Parsed<Kind> {
+        let test = self.or_test(start)?;
+        self.skip_test_newlines(start)?;
+        if !self.is_at_closer() {
+            if self.pos >= self.end {
+                return Err(self.unclosed(start, 2, "`[[`", "]]"));
+            }
+            return Err(self.unexpected("`]]`"));
+        }
+        self.pos += 2;
+        Ok(Kind::Test(self.one(test)))
+    }
+
+    fn is_at_closer(&self) -> bool {
+        self.here() == b']' && self.byte(self.pos + 1) == b']' && is_break(self.byte(self.pos + 2))
+    }
+
+    /// Newlines inside `[[ ]]`; a here-document cannot begin here.
+    fn skip_test_newlines(&mut self, start: usize) -> Parsed<()> {
+        self.skip_blanks();
+        if self.here() == b'\n' && !self.waiting.is_empty() {
+            let what = "a here-document that begins inside `[[`";
+            return Err(self.unsupported(start, self.pos, what));
+        }
+        self.skip_newlines()
+    }
+
+    fn or_test(&mut self, start: usize) -> Parsed<Test> {
+        self.joined_tests(start, b'|')
+    }
+
+    /// Tests joined by `||`, each of which is tests joined by `&&`.
+    fn joined_tests(&mut self, start: usize, sign: u8) -> Parsed<Test> {
+        let mut tests = Few::<Test, 2>::new();
+        let begin = self.pos;
+        loop {
+            let test =
+                if sign == b'|' { self.joined_tests(start, b'&')? } else { self.term(start)? };
+            tests.push(test);
+            self.skip_blanks();
+            let (second, at) = self.second();
+            if self.here() != sign || second != sign {
+                break;
+            }
+            self.pos = at + 1;
+        }
+        if let [only] = *tests.as_slice() {
+            return Ok(only);
+        }
+        let span = Span::new(begin, self.pos);
+        let list = tests.shelve(&mut self.tree);
+        let kind = if sign == b'|' { TestKind::Or(list) } else { TestKind::And(list) };
+        Ok(Test { span, kind })
+    }
+
+    fn term(&mut self, start: usize) -> Parsed<Test> {
+        self.skip_test_newlines(start)?;
+        let begin = self.pos;
+        match self.here() {
+            b'!' if is_break(self.byte(begin + 1)) && self.byte(begin + 1) != b'('
+                || self.is_bang() =>
+            {
+                self.pos += 1;
+                let inner = self.deeper(|parser| parser.term(start))?;
+                let kind = TestKind::Not(self.one(inner));
+                return Ok(Test { span: Span::new(begin, self.pos), kind });
+            }
+            b'(' => {
+                self.pos += 1;
+                let inner = self.deeper(|parser| parser.or_test(start))?;
+                self.skip_test_newlines(start)?;
+                if self.here() != b')' {
+                    return Err(self.unexpected("`)`"));
+                }
+                self.pos += 1;
+                let kind = TestKind::Group(self.one(inner));
+                let test = Test { span: Span::new(begin, self.pos), kind };
+                self.skip_test_newlines(start)?;
+                return Ok(test);
+            }
+            b'-' if UNARY.contains(&self.byte(begin + 1)) && is_break(self.byte(begin + 2)) => {
+                self.pos += 2;
+                let operator = Span::new(begin, self.pos);
+                let word = self.operand(Side::Word)?;
+                let kind = TestKind::Unary(operator, self.one(word));
+                let test = Test { span: Span::new(begin, self.pos), kind };
+                self.skip_test_newlines(start)?;
+                return Ok(test);
+            }
+            _ => {}
+        }
+        self.comparison(start)
+    }
+
+    /// Whether a `!` before `(` negates; with `extglob` it would begin a pattern.
+    fn is_bang(&self) -> bool {
+        self.byte(self.pos + 1) == b'(' && !self.extglob
+    }
+
+    /// A word alone, or two with an operator between them.
+    fn comparison(&mut self, start: usize) -> Parsed<Test> {
+        let begin = self.pos;
+        let left = self.operand(Side::Word)?;
+        let after_left = self.pos;
+        self.skip_blanks();
+        let Some((operator, side)) = self.binary_operator() else {
+            let is_end = self.is_at_closer()
+                || matches!(
+                    (self.here(), self.second().0),
+                    (b')', _) | (b'&', b'&') | (b'|', b'|')
+                );
+            if !is_end {
+                return Err(self.unexpected("an operator or `]]`"));
+            }
+            let kind = TestKind::Word(self.one(left));
+            return Ok(Test { span: Span::new(begin, after_left), kind });
+        };
+        self.pos = operator.end as usize;
+        let right = self.operand(side)?;
+        let mut words = Few::<Word, 2>::new();
+        words.push(left);
+        words.push(right);
+        let kind = TestKind::Binary(operator, words.shelve(&mut self.tree));
+        let test = Test { span: Span::new(begin, self.pos), kind };
+        self.skip_test_newlines(start)?;
+        Ok(test)
+    }
+
+    fn binary_operator(&self) -> Option<(Span, Side)> {
+        let start = self.pos;
+        if matches!(self.here(), b'<' | b'>') && self.second().0 != b'(' {
+            return Some((Span::new(start, start + 1), Side::Word));
+        }
+        let mut end = start;
+        while !is_break(self.byte(end)) {
+            end += 1;
+        }
+        let span = Span::new(start, end);
+        let text = self.tree.text(span);
+        let side = match text {
+            b"=" | b"==" | b"!=" => Side::Pattern,
+            b"=~" => Side::Regex,
+            _ => Side::Word,
+        };
+        BINARY.contains(&text).then_some((span, side))
+    }
+
+    fn operand(&mut self, side: Side) -> Parsed<Word> {
+        self.skip_blanks();
+        if self.is_at_closer() {
+            return Err(self.unexpected("a word"));
+        }
+        let is_regex_start = side == Side::Regex && matches!(self.here(), b'(' | b'|');
+        if is_break(self.here()) && !self.is_at_process() && !is_regex_start {
+            return Err(self.unexpected("a word"));
+        }
+        match side {
+            Side::Word => self.word(Place::Single),
+            Side::Pattern => {
+                let outer = self.extglob;
+                self.extglob |= self.reader.dialect == Dialect::Bash;
+                let word = self.word(Place::Pattern);
+                self.extglob = outer;
+                word
+            }
+            Side::Regex => self.regex(),
+        }
+    }
+
+    /// The right side of `=~`, where parentheses hold blanks together and `|` is text.
+    fn regex(&mut self) -> Parsed<Word> {
+        let start = self.pos;
+        let mut parts = Parts::new();
+        let mut has_brace = false;
+        loop {
+            let run = self.pos;
+            while class(self.here()) == Class::Plain || self.here() == b'|' {
+                self.pos += 1;
+            }
+            if self.pos > run {
+                push_literal(&mut parts, run, self.pos);
+            }
+            if self.here() == b'(' {
+                self.regex_group(&mut parts)?;
+            } else if class(self.here()) == Class::Break
+                || !self.special(&mut parts, Place::Pattern, start, &mut has_brace)?
+            {
+                break;
+            }
+        }
+        self.finish_word(start, &parts, Place::Pattern, false)
+    }
+
+    fn regex_group(&mut self, parts: &mut Parts) -> Parsed<()> {
+        let open = self.pos;
+        push_literal(parts, open, open + 1);
+        self.pos += 1;
+        let rules = Rules {
+            stops: b")",
+            nests: (b'(', b')'),
+            single: Single::Quotes,
+            quoted: false,
+            is_word: false,
+            opener: (open, 1, "the group", ")"),
+        };
+        let inner = self.deeper(|parser| parser.enclosed(&rules))?;
+        for &part in inner.as_slice() {
+            parts.push(part);
+        }
+        push_literal(parts, self.pos, self.pos + 1);
+        self.pos += 1;
+        Ok(())
+    }
+}

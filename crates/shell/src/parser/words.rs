@@ -1,0 +1,325 @@
+//! Words outside quotes, and the two kinds of quotes.
+
+use crate::dialect::Dialect;
+use crate::few::Few;
+use crate::lexer::{Class, class};
+use crate::parser::{Parsed, Parser};
+use crate::span::Span;
+use crate::tree::List;
+use crate::word::{Part, PartKind, Place, Word};
+
+/// The parts of one word while it is read.
+pub(crate) type Parts = Few<Part, 4>;
+
+/// Adds literal text, to the last part where that is literal and ends here.
+pub(crate) fn push_literal(parts: &mut Parts, start: usize, end: usize) {
+    let span = Span::new(start, end);
+    match parts.last_mut() {
+        Some(Part { span: last, kind: PartKind::Literal }) if last.end == span.start => {
+            last.end = span.end;
+        }
+        _ => parts.push(Part { span, kind: PartKind::Literal }),
+    }
+}
+
+/// Adds a part, literal text as [`push_literal`] does.
+pub(crate) fn push_part(parts: &mut Parts, part: Part) {
+    if matches!(part.kind, PartKind::Literal) {
+        push_literal(parts, part.span.start as usize, part.span.end as usize);
+    } else {
+        parts.push(part);
+    }
+}
+
+impl Parser<'_> {
+    /// Reads one word; the parser stands before its first byte.
+    pub(crate) fn word(&mut self, place: Place) -> Parsed<Word> {
+        self.word_from(place, false)
+    }
+
+    /// Reads a word in command position, where `name[ … ]` holds together blanks and all.
+    pub(crate) fn word_with_subscript(&mut self, place: Place) -> Parsed<Word> {
+        self.word_from(place, true)
+    }
+
+    fn word_from(&mut self, place: Place, subscript: bool) -> Parsed<Word> {
+        let start = self.pos;
+        let mut parts = Parts::new();
+        let mut has_brace = false;
+        if subscript {
+            let name_end = self.name_end(start);
+            if name_end > start && self.byte(name_end) == b'[' {
+                push_literal(&mut parts, start, name_end);
+                self.pos = name_end;
+                self.bracketed_run(&mut parts)?;
+            }
+        }
+        loop {
+            // The common case first: a run of bytes that stand for themselves.
+            let run = self.pos;
+            while class(self.here()) == Class::Plain {
+                self.pos += 1;
+            }
+            if self.pos > run {
+                push_literal(&mut parts, run, self.pos);
+            }
+            if class(self.here()) == Class::Break {
+                if self.here() == b'(' && self.is_zsh_qualifier(parts.as_slice()) {
+                    return Err(self.unsupported(self.pos, self.pos + 1, "a glob qualifier"));
+                }
+                break;
+            }
+            if !self.special(&mut parts, place, start, &mut has_brace)? {
+                break;
+            }
+        }
+        self.finish_word(start, &parts, place, has_brace)
+    }
+
+    pub(crate) fn finish_word(
+        &mut self,
+        start: usize,
+        parts: &Parts,
+        place: Place,
+        has_brace: bool,
+    ) -> Parsed<Word> {
+        if self.reader.dialect == Dialect::Zsh {
+            self.refuse_zsh_word(start, parts.as_slice(), place)?;
+        }
+        let ends_at_operator = matches!(self.here(), b'<' | b'>');
+        if (has_brace || ends_at_operator) && self.has_line_break(start) {
+            let what = "a line break inside a word with braces or before a redirection";
+            return Err(self.unsupported(start, self.pos, what));
+        }
+        let braces_expand =
+            matches!(place, Place::Argument | Place::AssignmentArgument | Place::Target);
+        let parts = if has_brace && braces_expand && self.reader.dialect != Dialect::Sh {
+            self.expand_braces(parts)?
+        } else {
+            parts.shelve(&mut self.tree)
+        };
+        Ok(Word::new(Span::new(start, self.pos), parts, place))
+    }
+
+    fn has_line_break(&self, start: usize) -> bool {
+        self.tree.text(Span::new(start, self.pos)).windows(2).any(|pair| pair == b"\\\n")
+    }
+
+    /// Reads one part that needs a look; false where the word ends instead.
+    pub(crate) fn special(
+        &mut self,
+        parts: &mut Parts,
+        place: Place,
+        start: usize,
+        has_brace: &mut bool,
+    ) -> Parsed<bool> {
+        let at = self.pos;
+        match self.here() {
+            b'\\' => match self.byte(at + 1) {
+                b'\n' => self.pos += 2,
+                0 => {
+                    // Behind a last backslash there is nothing to escape.
+                    self.pos += 1;
+                    let (span, inner) = (Span::new(at, at + 1), Span::new(at, at + 1));
+                    parts.push(Part { span, kind: PartKind::Escaped(inner) });
+                }
+                _ => {
+                    self.pos += 2;
+                    let inner = Span::new(at + 1, at + 2);
+                    let span = Span::new(at, at + 2);
+                    parts.push(Part { span, kind: PartKind::Escaped(inner) });
+                }
+            },
+            b'\'' => {
+                let part = self.single_quoted()?;
+                parts.push(part);
+            }
+            b'"' => {
+                let part = self.double_quoted(at, false)?;
+                parts.push(part);
+            }
+            b'$' => self.dollar(parts, false, place)?,
+            b'`' => {
+                if place == Place::Delimiter {
+                    return Err(self.unsupported(at, at + 1, "a backtick in a delimiter"));
+                }
+                let part = self.backtick(false)?;
+                parts.push(part);
+            }
+            b'<' | b'>' => {
+                if self.second().0 != b'(' {
+                    return Ok(false);
+                }
+                if place == Place::Delimiter {
+                    return Err(self.unsupported(at, at + 1, "a process as a delimiter"));
+                }
+                let part = self.process()?;
+                parts.push(part);
+            }
+            b'*' | b'?' if !self.is_extended_glob() => {
+                self.pos += 1;
+                let span = Span::new(at, at + 1);
+                parts.push(Part { span, kind: PartKind::Glob });
+            }
+            b'[' => {
+                self.pos += 1;
+                let span = Span::new(at, at + 1);
+                parts.push(Part { span, kind: PartKind::Glob });
+            }
+            b'*' | b'?' | b'+' | b'@' | b'!' if self.is_extended_glob() => {
+                let part = self.deeper(Parser::extended_glob)?;
+                parts.push(part);
+            }
+            b'~' if self.is_tilde(place, start) => self.tilde(parts),
+            b'~' if self.is_behind_line_break(start) => {
+                return Err(self.unsupported(at, at + 1, "`~` behind a line break"));
+            }
+            byte => {
+                *has_brace |= byte == b'{';
+                self.pos += 1;
+                push_literal(parts, at, at + 1);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_extended_glob(&self) -> bool {
+        self.extglob && self.second().0 == b'('
+    }
+
+    /// Whether a `~` here is expanded.
+    fn is_tilde(&self, place: Place, start: usize) -> bool {
+        let before = self.pos.checked_sub(1).map_or(0, |at| self.byte(at));
+        match place {
+            Place::Value => self.pos == start || before == b':',
+            Place::AssignmentArgument => self.pos == start || matches!(before, b':' | b'='),
+            Place::Argument | Place::Target | Place::Pattern | Place::Single => {
+                // Bash expands the tilde of `x=~` in any argument that reads like an assignment.
+                self.pos == start
+                    || place == Place::Argument
+                        && matches!(before, b':' | b'=')
+                        && self.reads_like_assignment(start)
+            }
+            Place::Delimiter | Place::Body | Place::Arithmetic | Place::Name => false,
+        }
+    }
+
+    /// Whether the word goes on here behind a line continuation.
+    fn is_behind_line_break(&self, start: usize) -> bool {
+        self.pos >= start + 2
+            && self.byte(self.pos - 1) == b'\n'
+            && self.byte(self.pos - 2) == b'\\'
+    }
+
+    fn reads_like_assignment(&self, start: usize) -> bool {
+        let end = self.name_end(start);
+        end > start && self.byte(end) == b'='
+    }
+
+    fn tilde(&mut self, parts: &mut Parts) {
+        let start = self.pos;
+        let mut at = start + 1;
+        while matches!(self.byte(at), b'+' | b'-' | b'.' | b'_')
+            || self.byte(at).is_ascii_alphanumeric()
+        {
+            at += 1;
+        }
+        // A quote or an expansion inside the login name keeps the tilde as it is.
+        if matches!(self.byte(at), b'/' | b':') || crate::lexer::is_break(self.byte(at)) {
+            self.pos = at;
+            let span = Span::new(start, at);
+            parts.push(Part { span, kind: PartKind::Tilde });
+        } else {
+            self.pos += 1;
+            push_literal(parts, start, start + 1);
+        }
+    }
+
+    /// `'…'`
+    pub(crate) fn single_quoted(&mut self) -> Parsed<Part> {
+        let start = self.pos;
+        let mut at = start + 1;
+        while self.byte(at) != b'\'' {
+            if at >= self.end {
+                return Err(self.unclosed(start, 1, "the single quote", "'"));
+            }
+            at += 1;
+        }
+        self.pos = at + 1;
+        let inner = Span::new(start + 1, at);
+        Ok(Part { span: Span::new(start, at + 1), kind: PartKind::SingleQuoted(inner) })
+    }
+
+    /// `"…"`; `start` is where the part begins, at the quote or the `$` before it.
+    pub(crate) fn double_quoted(&mut self, start: usize, locale: bool) -> Parsed<Part> {
+        let quote = self.pos;
+        self.pos += 1;
+        let parts = self.quoted_parts(quote)?;
+        self.pos += 1;
+        let span = Span::new(start, self.pos);
+        Ok(Part { span, kind: PartKind::DoubleQuoted { parts, locale } })
+    }
+
+    /// What stands between double quotes; ends before the closing one.
+    fn quoted_parts(&mut self, quote: usize) -> Parsed<List<Part>> {
+        let mut parts = Parts::new();
+        loop {
+            let run = self.pos;
+            while !matches!(self.here(), b'"' | b'\\' | b'$' | b'`' | 0) {
+                self.pos += 1;
+            }
+            if self.pos > run {
+                push_literal(&mut parts, run, self.pos);
+            }
+            match self.here() {
+                b'"' => return Ok(parts.shelve(&mut self.tree)),
+                0 => return Err(self.unclosed(quote, 1, "the double quote", "\"")),
+                _ => self.quoted_special(&mut parts, b"$`\"\\")?,
+            }
+        }
+    }
+
+    /// One special byte inside double quotes or a body; `escapes` are those a `\` works on.
+    pub(crate) fn quoted_special(&mut self, parts: &mut Parts, escapes: &[u8]) -> Parsed<()> {
+        let at = self.pos;
+        match self.here() {
+            b'\\' => {
+                let next = self.byte(at + 1);
+                if next == b'\n' {
+                    self.pos += 2;
+                } else if next != 0 && escapes.contains(&next) {
+                    self.pos += 2;
+                    let kind = PartKind::Escaped(Span::new(at + 1, at + 2));
+                    parts.push(Part { span: Span::new(at, at + 2), kind });
+                } else {
+                    self.pos += 1;
+                    push_literal(parts, at, at + 1);
+                }
+            }
+            b'`' => {
+                let part = self.backtick(escapes.contains(&b'"'))?;
+                parts.push(part);
+            }
+            _ => self.dollar(parts, true, Place::Argument)?,
+        }
+        Ok(())
+    }
+
+    /// The parts of a here-document's body, up to its end.
+    pub(crate) fn body(&mut self) -> Parsed<List<Part>> {
+        let mut parts = Parts::new();
+        loop {
+            let run = self.pos;
+            while !matches!(self.here(), b'\\' | b'$' | b'`' | 0) {
+                self.pos += 1;
+            }
+            if self.pos > run {
+                push_literal(&mut parts, run, self.pos);
+            }
+            if self.pos >= self.end {
+                return Ok(parts.shelve(&mut self.tree));
+            }
+            self.quoted_special(&mut parts, b"$`\\")?;
+        }
+    }
+}

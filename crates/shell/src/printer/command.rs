@@ -1,0 +1,227 @@
+//! Printing commands and redirections.
+
+use crate::dialect::Dialect;
+use crate::printer::Printer;
+use crate::tree::{
+    ArmEnd, Assigned, Assignment, Branch, Command, Descriptor, Kind, List, Loop, Operator,
+    Redirection, Script, Test, TestKind,
+};
+use crate::word::Word;
+
+impl Printer<'_> {
+    pub(super) fn command(&mut self, command: &Command) {
+        let mut is_empty = false;
+        match command.kind {
+            Kind::Simple(simple) => {
+                let mut gap = "";
+                for assignment in self.tree.list(simple.assignments) {
+                    self.put(gap);
+                    self.assignment(assignment);
+                    gap = " ";
+                }
+                for word in self.tree.list(simple.words) {
+                    self.put(gap);
+                    self.word(word);
+                    gap = " ";
+                }
+                is_empty = gap.is_empty();
+            }
+            Kind::Subshell(script) => self.enclose("( ", script, ")"),
+            Kind::Group(script) => self.enclose("{ ", script, "}"),
+            Kind::If(branches) => self.branches(branches),
+            Kind::While(branch) => self.repeat("while ", branch),
+            Kind::Until(branch) => self.repeat("until ", branch),
+            Kind::For(each) => self.each("for ", each),
+            Kind::Select(each) => self.each("select ", each),
+            Kind::ArithmeticFor { head, body } => {
+                self.put("for ((");
+                self.separated(head, ";");
+                self.put(")); ");
+                self.enclose("do ", body, "done");
+            }
+            Kind::Case { subject, arms } => {
+                self.put("case ");
+                self.separated(subject, " ");
+                self.put(" in ");
+                for arm in self.tree.list(arms) {
+                    self.put("(");
+                    self.separated(arm.patterns, " | ");
+                    self.enclose(") ", arm.body, "");
+                    self.put(match arm.end {
+                        ArmEnd::Break => ";; ",
+                        ArmEnd::FallThrough => ";& ",
+                        ArmEnd::TryNext => ";;& ",
+                    });
+                }
+                self.put("esac");
+            }
+            Kind::Function { name, body, keyword } => {
+                if keyword && self.tree.dialect() != Dialect::Sh {
+                    self.put("function ");
+                }
+                self.separated(name, " ");
+                self.put(" () ");
+                for command in self.tree.list(body) {
+                    self.command(command);
+                }
+            }
+            Kind::Test(tests) => {
+                self.put("[[ ");
+                self.tests(tests, "");
+                self.put(" ]]");
+            }
+            Kind::Arithmetic(words) => {
+                self.put("((");
+                self.separated(words, " ");
+                self.put("))");
+            }
+            Kind::Coproc { name, command } => {
+                self.put("coproc ");
+                for word in self.tree.list(name) {
+                    self.word(word);
+                    self.put(" ");
+                }
+                for command in self.tree.list(command) {
+                    self.command(command);
+                }
+            }
+        }
+        for redirection in self.tree.list(command.redirections) {
+            if !std::mem::take(&mut is_empty) {
+                self.put(" ");
+            }
+            self.redirection(redirection);
+        }
+    }
+
+    fn enclose(&mut self, opener: &str, script: Script, closer: &str) {
+        self.put(opener);
+        self.script(script, false);
+        self.put(closer);
+    }
+
+    pub(super) fn separated(&mut self, words: List<Word>, separator: &str) {
+        for (at, word) in self.tree.list(words).iter().enumerate() {
+            if at > 0 {
+                self.put(separator);
+            }
+            self.word(word);
+        }
+    }
+
+    fn branches(&mut self, branches: List<Branch>) {
+        let mut opener = "if ";
+        for branch in self.tree.list(branches) {
+            match branch.condition {
+                Some(condition) => {
+                    self.enclose(opener, condition, "then ");
+                    self.script(branch.body, false);
+                }
+                None => self.enclose("else ", branch.body, ""),
+            }
+            opener = "elif ";
+        }
+        self.put("fi");
+    }
+
+    fn repeat(&mut self, opener: &str, branch: Branch) {
+        if let Some(condition) = branch.condition {
+            self.enclose(opener, condition, "");
+        }
+        self.enclose("do ", branch.body, "done");
+    }
+
+    fn each(&mut self, opener: &str, each: Loop) {
+        self.put(opener);
+        self.separated(each.name, " ");
+        if let Some(words) = each.words {
+            self.put(" in ");
+            self.separated(words, " ");
+        }
+        self.enclose("; do ", each.body, "done");
+    }
+
+    pub(super) fn assignment(&mut self, assignment: &Assignment) {
+        self.put(self.tree.text(assignment.name));
+        for word in self.tree.list(assignment.subscript) {
+            self.put("[");
+            self.word(word);
+            self.put("]");
+        }
+        let is_element = assignment.name.is_empty() && assignment.subscript.is_empty();
+        if !is_element {
+            self.put(if assignment.appends { "+=" } else { "=" });
+        }
+        match assignment.value {
+            Assigned::Word(words) => self.separated(words, " "),
+            Assigned::Array(elements) => self.elements(elements),
+        }
+    }
+
+    pub(super) fn elements(&mut self, elements: List<Assignment>) {
+        self.put("(");
+        for (at, element) in self.tree.list(elements).iter().enumerate() {
+            if at > 0 {
+                self.put(" ");
+            }
+            self.assignment(element);
+        }
+        self.put(")");
+    }
+
+    fn tests(&mut self, tests: List<Test>, separator: &str) {
+        for (at, test) in self.tree.list(tests).iter().enumerate() {
+            if at > 0 {
+                self.put(separator);
+            }
+            match test.kind {
+                TestKind::Or(inner) => self.tests(inner, " || "),
+                TestKind::And(inner) => self.tests(inner, " && "),
+                TestKind::Not(inner) => {
+                    self.put("! ");
+                    self.tests(inner, "");
+                }
+                TestKind::Group(inner) => {
+                    self.put("( ");
+                    self.tests(inner, "");
+                    self.put(" )");
+                }
+                TestKind::Unary(operator, words) => {
+                    self.put(self.tree.text(operator));
+                    self.put(" ");
+                    self.separated(words, " ");
+                }
+                TestKind::Binary(operator, words) => {
+                    let operator = String::from_utf8_lossy(self.tree.text(operator)).into_owned();
+                    self.separated(words, &format!(" {operator} "));
+                }
+                TestKind::Word(words) => self.separated(words, " "),
+            }
+        }
+    }
+
+    fn redirection(&mut self, redirection: &Redirection) {
+        match redirection.descriptor {
+            Descriptor::Default => {}
+            Descriptor::Number(digits) => self.put(self.tree.text(digits)),
+            Descriptor::Variable(name) => {
+                self.put("{");
+                self.put(self.tree.text(name));
+                self.put("}");
+            }
+        }
+        self.put(redirection.operator.text());
+        let copies = matches!(redirection.operator, Operator::CopyIn | Operator::CopyOut);
+        let is_closed = self
+            .tree
+            .only(redirection.target)
+            .is_some_and(|word| copies && self.tree.text(word.span) == b"-");
+        if !is_closed {
+            self.put(" ");
+        }
+        self.separated(redirection.target, " ");
+        if redirection.heredoc.is_some() {
+            self.waiting.push(*redirection);
+        }
+    }
+}

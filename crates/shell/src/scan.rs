@@ -1,0 +1,124 @@
+//! Scanning text that was refused.
+//!
+//! Nothing is known about refused text, but rules that deny must still bite in it. The scan
+//! therefore finds too much rather than too little: every run of bytes between blanks and
+//! operators is a token, with quotes, escapes and continuations taken off; runs glued together by
+//! braces, commas, `=` and the like are also given in pieces.
+
+use crate::span::Span;
+
+/// A word that may stand in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// The word without quotes and escapes.
+    pub text: Vec<u8>,
+    /// Where it stands.
+    pub span: Span,
+    /// Whether a command may begin here. Every token may be a program; these more likely are.
+    pub begins: bool,
+}
+
+/// Every word that may stand in a text, in the order of the text.
+///
+/// The result is never longer than a small multiple of the text.
+#[must_use]
+pub fn scan(text: &[u8]) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut scan = Scan { text, at: 0, begins: true };
+    while let Some(token) = scan.token() {
+        push_pieces(&token, &mut tokens);
+        tokens.push(token);
+    }
+    tokens
+}
+
+struct Scan<'t> {
+    text: &'t [u8],
+    at: usize,
+    begins: bool,
+}
+
+impl Scan<'_> {
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    fn token(&mut self) -> Option<Token> {
+        loop {
+            match self.peek(0)? {
+                b' ' | b'\t' | b'\r' => {}
+                b'\\' if self.peek(1) == Some(b'\n') => self.at += 1,
+                byte if is_operator(byte) => self.begins = true,
+                _ => break,
+            }
+            self.at += 1;
+        }
+        let start = self.at;
+        let begins = std::mem::take(&mut self.begins);
+        let mut text = Vec::new();
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b' ' | b'\t' | b'\r' => break,
+                _ if is_operator(byte) => break,
+                b'\'' | b'"' => self.at += 1,
+                b'$' if self.peek(1) == Some(b'\'') => {
+                    self.at += 2;
+                    self.ansi(&mut text);
+                }
+                b'$' if self.peek(1) == Some(b'"') => self.at += 2,
+                b'\\' => {
+                    self.at += 1;
+                    match self.peek(0) {
+                        None => {}
+                        Some(b'\n') => self.at += 1,
+                        Some(escaped) => {
+                            text.push(escaped);
+                            self.at += 1;
+                        }
+                    }
+                }
+                _ => {
+                    text.push(byte);
+                    self.at += 1;
+                }
+            }
+        }
+        Some(Token { text, span: Span::new(start, self.at), begins })
+    }
+
+    /// Decodes `$'…'` up to its quote or the end of the run.
+    fn ansi(&mut self, text: &mut Vec<u8>) {
+        let start = self.at;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\'' => break,
+                b'\\' => self.at += 2,
+                _ => self.at += 1,
+            }
+        }
+        self.at = self.at.min(self.text.len());
+        crate::parser::decode_ansi(self.text.get(start..self.at).unwrap_or_default(), text);
+        self.at = (self.at + 1).min(self.text.len());
+    }
+}
+
+const fn is_operator(byte: u8) -> bool {
+    matches!(byte, b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`' | 0)
+}
+
+/// Adds what stands between the glue inside a token.
+fn push_pieces(token: &Token, tokens: &mut Vec<Token>) {
+    let is_glue = |byte: &u8| {
+        matches!(
+            byte,
+            b'{' | b'}' | b',' | b'=' | b'$' | b':' | b'!' | b'[' | b']' | b' ' | b'\n' | b'\t'
+        ) || matches!(byte, b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`' | b'\'' | b'"')
+    };
+    if !token.text.iter().any(is_glue) {
+        return;
+    }
+    let pieces = token.text.split(is_glue).filter(|piece| !piece.is_empty());
+    for piece in pieces {
+        tokens.push(Token { text: piece.to_vec(), span: token.span, begins: true });
+    }
+}
