@@ -73,6 +73,8 @@ struct Field {
     end: Option<End>,
     /// Whether a quote keeps the field even if it is empty.
     is_kept: bool,
+    /// Whether a blank ended the field, so that what follows belongs to the next.
+    is_closed: bool,
 }
 
 impl Field {
@@ -82,7 +84,7 @@ impl Field {
 
     /// Adds text, without a copy where it follows what is there.
     fn append(&mut self, tree: &mut Tree, added: Span) {
-        if self.end.is_some() || added.is_empty() {
+        if self.end.is_some() || self.is_closed || added.is_empty() {
             return;
         }
         if self.text.is_empty() {
@@ -192,7 +194,7 @@ impl<'t, 'c> Folder<'t, 'c> {
 
     fn keep_empty(&mut self) {
         for field in self.each() {
-            field.is_kept |= field.end.is_none();
+            field.is_kept |= field.end.is_none() && !field.is_closed;
         }
     }
 
@@ -230,7 +232,7 @@ impl<'t, 'c> Folder<'t, 'c> {
     }
 
     fn taint(&mut self, kind: TaintKind, span: Span, one_field: bool) {
-        for field in self.each() {
+        for field in self.each().iter_mut().filter(|field| !field.is_closed) {
             match &mut field.end {
                 None => field.end = Some(End::Taint { kind, span, one_field }),
                 // A pattern before it hides how many fields there are, whatever follows.
@@ -243,7 +245,7 @@ impl<'t, 'c> Folder<'t, 'c> {
     fn pattern(&mut self) {
         match self.place {
             Place::Argument | Place::Target | Place::Pattern | Place::AssignmentArgument => {
-                for field in self.each() {
+                for field in self.each().iter_mut().filter(|field| !field.is_closed) {
                     match field.end {
                         None => field.end = Some(End::Pattern),
                         Some(End::Taint { ref mut one_field, .. }) => *one_field = false,
@@ -315,38 +317,39 @@ impl<'t, 'c> Folder<'t, 'c> {
             self.taint(TaintKind::Parameter, span, false);
             return;
         }
-        let is_blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n');
-        let mut from = value.start;
-        for at in value.start..value.end {
-            let byte = self.tree.text.get(at as usize).copied().unwrap_or(0);
-            if !is_blank(byte) {
+        let mut after = Vec::new();
+        for mut field in self.each().to_vec() {
+            if field.end.is_some() || field.is_closed {
+                after.push(field);
                 continue;
             }
-            self.append_to_last(Span { start: from, end: at });
-            from = at + 1;
-            if self.each().last().is_some_and(Field::is_filled) {
-                self.begin_field(span);
+            let mut from = value.start;
+            for at in value.start..value.end {
+                let byte = self.tree.text.get(at as usize).copied().unwrap_or(0);
+                if !matches!(byte, b' ' | b'\t' | b'\n') {
+                    continue;
+                }
+                field.append(self.tree, Span { start: from, end: at });
+                from = at + 1;
+                if field.is_filled() {
+                    after.push(Field { is_closed: true, ..field });
+                    field = Field::default();
+                }
+                if after.len() > Limits::FIELDS {
+                    self.overflow = Some(span);
+                    return;
+                }
             }
+            field.append(self.tree, Span { start: from, end: value.end });
+            after.push(field);
         }
-        self.append_to_last(Span { start: from, end: value.end });
+        if let [only] = *after {
+            self.first = only;
+            self.fields.clear();
+        } else {
+            self.fields = after;
+        }
         self.check_size(span);
-    }
-
-    fn append_to_last(&mut self, text: Span) {
-        match self.fields.last_mut() {
-            Some(last) => last.append(self.tree, text),
-            None => self.first.append(self.tree, text),
-        }
-    }
-
-    fn begin_field(&mut self, span: Span) {
-        if self.fields.is_empty() {
-            self.fields.push(self.first);
-        }
-        self.fields.push(Field::default());
-        if self.fields.len() > Limits::FIELDS {
-            self.overflow = Some(span);
-        }
     }
 
     /// Gives up where values grow beyond what is kept.

@@ -113,5 +113,9 @@ fn kind_of(code: u32) -> Option<HazardKind> {
 /// The first control character that no shell text has: all but tab, newline, carriage return.
 pub(crate) fn first_control(text: &[u8]) -> Option<(usize, u8)> {
     let is_control = |byte: u8| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r');
-    text.iter().position(|&byte| is_control(byte)).and_then(|at| Some((at, *text.get(at)?)))
+    // Looking at every byte without an early end is what turns into vector instructions.
+    if text.iter().fold(0, |any, &byte| any | u8::from(is_control(byte))) == 0 {
+        return None;
+    }
+    text.iter().copied().enumerate().find(|&(_, byte)| is_control(byte))
 }

@@ -25,6 +25,7 @@ mod substitution;
 mod test;
 mod words;
 
+use crate::dialect::Dialect;
 use crate::few::{Few, shelve_one};
 use crate::limits::Limits;
 use crate::origin::Origins;
@@ -46,8 +47,6 @@ pub(crate) struct Parser<'r> {
     pub(crate) end: usize,
     /// Whether `@(` and its kin are patterns.
     pub(crate) extglob: bool,
-    /// Whether the text itself switched `extglob` on.
-    extglob_by_text: bool,
     depth: u32,
     commands: u32,
     look_ahead: usize,
@@ -56,6 +55,22 @@ pub(crate) struct Parser<'r> {
     waiting: Vec<usize>,
     /// Whether a `)` will end the script being read.
     in_substitution: bool,
+    /// What a here-document has done to the substitution being read.
+    reprint: Reprint,
+    /// Whether backticks between double quotes of the word being read hold a quote of their own.
+    has_bare_quote: bool,
+}
+
+/// Bash before 5.3 prints the script of a substitution anew and runs what it printed. After a
+/// here-document it forgets the next `;`, unless that one belongs to the here-document's command.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Reprint {
+    #[default]
+    Faithful,
+    /// A here-document was just read; its own `;` may follow.
+    AfterHeredoc,
+    /// The next `;` would be lost.
+    LosesSemicolon,
 }
 
 impl<'r> Parser<'r> {
@@ -73,13 +88,14 @@ impl<'r> Parser<'r> {
             pos: 0,
             end: text.len(),
             extglob: reader.extglob,
-            extglob_by_text: false,
             depth: 0,
             commands: 0,
             look_ahead: Limits::look_ahead(text.len()),
             derived: Limits::derived(text.len()),
             waiting: Vec::new(),
             in_substitution: false,
+            reprint: Reprint::default(),
+            has_bare_quote: false,
         }
     }
 
@@ -126,7 +142,9 @@ impl<'r> Parser<'r> {
     ) -> Parsed<T> {
         let waiting = std::mem::take(&mut self.waiting);
         let outer = std::mem::replace(&mut self.in_substitution, in_substitution);
+        let reprint = std::mem::take(&mut self.reprint);
         let read = self.deeper(read)?;
+        self.reprint = reprint;
         self.end_waiting();
         self.waiting = waiting;
         self.in_substitution = outer;
@@ -147,6 +165,22 @@ impl<'r> Parser<'r> {
         self.pos = pos;
         self.end = outer;
         Ok(read)
+    }
+
+    /// Spends look-ahead, of which a text has a multiple of its length.
+    pub(crate) fn look_ahead(&mut self, at: usize, bytes: usize) -> Parsed<()> {
+        match self.look_ahead.checked_sub(bytes) {
+            Some(rest) => {
+                self.look_ahead = rest;
+                Ok(())
+            }
+            None => Err(self.refuse(
+                RefusalKind::Limit,
+                at,
+                at + 1,
+                "too many brackets that need looking ahead".into(),
+            )),
+        }
     }
 
     /// Notes that `len` more bytes are made from the text.
@@ -177,6 +211,26 @@ impl<'r> Parser<'r> {
             }
         }
         list
+    }
+
+    /// Notes a here-document, after which the script around it may be printed anew wrongly.
+    pub(crate) fn note_heredoc(&mut self) {
+        if self.in_substitution && self.reader.dialect == Dialect::Bash {
+            self.reprint = Reprint::AfterHeredoc;
+        }
+    }
+
+    /// Notes the end of an item at a `;` or a newline.
+    pub(crate) fn note_separator(&mut self, is_semicolon: bool) -> Parsed<()> {
+        match self.reprint {
+            Reprint::AfterHeredoc => self.reprint = Reprint::LosesSemicolon,
+            Reprint::LosesSemicolon if is_semicolon => {
+                let what = "`;` behind a here-document in a substitution";
+                return Err(self.unsupported(self.pos, self.pos + 1, what));
+            }
+            Reprint::Faithful | Reprint::LosesSemicolon => {}
+        }
+        Ok(())
     }
 
     /// Shelves a single node.

@@ -41,6 +41,19 @@ impl Reader {
         Ok(tree)
     }
 
+    /// Where an interactive shell may recall history: `!word` anywhere, `^old^new` on a line.
+    fn recalls_history(&self, text: &[u8]) -> Option<usize> {
+        if !self.interactive || self.dialect == Dialect::Sh {
+            return None;
+        }
+        let recalls = |at: usize, byte: u8| match byte {
+            b'!' => !matches!(text.get(at + 1), None | Some(b' ' | b'\t' | b'\n' | b'=' | b'(')),
+            b'^' => at == 0 || text.get(at - 1) == Some(&b'\n'),
+            _ => false,
+        };
+        text.iter().enumerate().find(|&(at, &byte)| recalls(at, byte)).map(|(at, _)| at)
+    }
+
     /// Refuses what is not even looked at: too long, or with bytes no shell text has.
     fn admit(&self, text: &[u8]) -> Result<(), Refusal> {
         if text.len() > self.limits.bytes {
@@ -48,6 +61,13 @@ impl Reader {
                 kind: RefusalKind::Limit,
                 span: Span::new(self.limits.bytes, text.len()),
                 message: format!("longer than {} bytes ({} in all)", self.limits.bytes, text.len()),
+            });
+        }
+        if let Some(at) = self.recalls_history(text) {
+            return Err(Refusal {
+                kind: RefusalKind::Unsupported,
+                span: Span::new(at, at + 1),
+                message: "an interactive shell may put a line of its history here".into(),
             });
         }
         match hazard::first_control(text) {

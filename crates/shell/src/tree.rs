@@ -80,9 +80,27 @@ impl Tree {
         self.list(list).first()
     }
 
-    /// Every command at every depth, inner ones before the command that holds them.
+    /// Every command at every depth, each exactly once, in no promised order.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter()
+    }
+
+    /// The commands that define an alias or switch aliases on, by their spans.
+    ///
+    /// Where aliases are on, they change how later lines are read, which the tree does not show.
+    pub fn aliases(&self) -> impl Iterator<Item = Span> {
+        self.commands.iter().filter_map(|command| {
+            let Kind::Simple(simple) = command.kind else { return None };
+            let mut texts = self.list(simple.words).iter().map(|word| self.value(word));
+            let is_alias = match texts.next() {
+                Some(Value::Literal(b"alias")) => texts.next().is_some(),
+                Some(Value::Literal(b"shopt")) => {
+                    texts.any(|text| text == Value::Literal(b"expand_aliases"))
+                }
+                _ => false,
+            };
+            is_alias.then_some(command.span)
+        })
     }
 
     /// Every word at every depth.

@@ -64,6 +64,10 @@ pub(super) struct Summary {
     unstable: Vec<Vec<u8>>,
     /// Whether something in the text may change any parameter.
     pub(super) has_changer: bool,
+    /// Names that some declaration gives a nature of its own: `readonly x`, `declare -i x`; sorted.
+    barred: Vec<Vec<u8>>,
+    /// Whether such a declaration does not say which name it means.
+    pub(super) bars_any: bool,
     /// Whether the text speaks of `IFS`.
     pub(super) names_ifs: bool,
 }
@@ -87,9 +91,7 @@ impl Summary {
         }
         for word in &tree.words {
             if word.place == crate::word::Place::AssignmentArgument {
-                let text = tree.text(word.span);
-                let name = text.split(|byte| matches!(byte, b'=' | b'+' | b'[')).next();
-                assigned.extend(name);
+                assigned.push(assigned_name(tree.text(word.span)));
             }
         }
         for expansion in &tree.expansions {
@@ -107,11 +109,47 @@ impl Summary {
             }
             rest = tail;
         }
+        summary.note_natures(tree);
         summary.unstable.sort_unstable();
         summary.functions.sort_unstable();
         summary.has_changer = tree.commands.iter().any(|command| summary.changes(tree, command))
             || tree.words.iter().any(|word| evaluates(tree, word));
         summary
+    }
+
+    /// Notes the names whose assignments do not give what they say.
+    fn note_natures(&mut self, tree: &Tree) {
+        for command in &tree.commands {
+            let Kind::Simple(simple) = command.kind else { continue };
+            let words = tree.list(simple.words);
+            let at = words.iter().position(|word| is_declaration(tree, word));
+            let Some((program, rest)) = at.and_then(|at| words.get(at..)?.split_first()) else {
+                continue;
+            };
+            let is_option = |word: &&Word| match tree.value(word) {
+                Value::Literal(text) => text.starts_with(b"-") || text.starts_with(b"+"),
+                Value::Tainted(_) | Value::Set(_) | Value::Pattern { .. } => false,
+            };
+            if tree.value(program) != Value::Literal(b"readonly")
+                && !rest.iter().any(|w| is_option(&w))
+            {
+                continue;
+            }
+            for word in rest.iter().filter(|word| !is_option(word)) {
+                match (tree.value(word), word.place) {
+                    (Value::Literal(_), _) | (_, crate::word::Place::AssignmentArgument) => {
+                        self.barred.push(assigned_name(tree.text(word.span)).to_vec());
+                    }
+                    _ => self.bars_any = true,
+                }
+            }
+        }
+        self.barred.sort_unstable();
+    }
+
+    /// Whether an assignment to this name may give something else than it says.
+    pub(super) fn is_barred(&self, name: &[u8]) -> bool {
+        self.bars_any || self.barred.binary_search_by(|known| known.as_slice().cmp(name)).is_ok()
     }
 
     fn changes(&self, tree: &Tree, command: &Command) -> bool {
@@ -150,6 +188,17 @@ impl Summary {
             _ => Effect::None,
         }
     }
+}
+
+fn is_declaration(tree: &Tree, word: &Word) -> bool {
+    const DECLARATIONS: [&[u8]; 7] =
+        [b"declare", b"export", b"float", b"integer", b"local", b"readonly", b"typeset"];
+    matches!(tree.value(word), Value::Literal(text) if DECLARATIONS.contains(&text))
+}
+
+/// The name before the sign of an assignment.
+pub(super) fn assigned_name(text: &[u8]) -> &[u8] {
+    text.split(|byte| matches!(byte, b'=' | b'+' | b'[')).next().unwrap_or_default()
 }
 
 /// `declare x=1` assigns; any option may give the name a nature of its own.

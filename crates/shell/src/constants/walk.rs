@@ -1,7 +1,7 @@
 //! The walk: a script in the order it runs, with what is known at each point.
 
 use crate::constants::Constants;
-use crate::constants::effect::{Effect, Summary, evaluates, single_word};
+use crate::constants::effect::{Effect, Summary, assigned_name, evaluates, single_word};
 use crate::fold::fold_again;
 use crate::span::Span;
 use crate::tree::{
@@ -242,6 +242,14 @@ impl<'t> Walk<'t> {
         }
     }
 
+    fn set(&mut self, name: Span, value: Span) {
+        if self.summary.is_barred(self.tree.text(name)) {
+            self.forget_span(name);
+        } else {
+            self.now.set(self.tree, name, value);
+        }
+    }
+
     fn forget_span(&mut self, name: Span) {
         let name = self.tree.text(name).to_vec();
         self.now.forget(self.tree, &name);
@@ -268,7 +276,7 @@ impl<'t> Walk<'t> {
         let is_plain = assignment.subscript.is_empty() && !assignment.appends;
         match value.map(|word| self.tree.stored(word)) {
             Some(Stored::Literal(text)) if is_plain => {
-                self.now.set(self.tree, assignment.name, text);
+                self.set(assignment.name, text);
             }
             _ => self.forget_span(assignment.name),
         }
@@ -282,9 +290,7 @@ impl<'t> Walk<'t> {
         for at in words.range().skip(1) {
             let Some(&word) = self.tree.words.get(at) else { continue };
             let Value::Literal(text) = self.tree.value(&word) else {
-                let raw = self.tree.text(word.span);
-                let name = raw.split(|byte| matches!(byte, b'=' | b'+' | b'[')).next();
-                let name = name.unwrap_or_default().to_vec();
+                let name = assigned_name(self.tree.text(word.span)).to_vec();
                 self.now.forget(self.tree, &name);
                 continue;
             };
@@ -301,7 +307,7 @@ impl<'t> Walk<'t> {
             let start = self.tree.text.len();
             self.tree.text.extend_from_slice(&joined);
             let (middle, end) = (start + equals, self.tree.text.len());
-            self.now.set(self.tree, Span::new(start, middle), Span::new(middle, end));
+            self.set(Span::new(start, middle), Span::new(middle, end));
         }
     }
 

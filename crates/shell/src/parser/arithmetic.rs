@@ -5,31 +5,31 @@
 
 use crate::parser::brackets::{Rules, Single};
 use crate::parser::{Parsed, Parser};
-use crate::refusal::RefusalKind;
 use crate::span::Span;
 use crate::word::{Part, PartKind, Place, Word};
 
 impl Parser<'_> {
-    /// Whether the text from `at` on, behind `((`, ends with `))` and so is arithmetic.
+    /// Where the text from `at` on, behind `((`, ends with `))`, if it does and so is arithmetic.
     /// Otherwise two subshells were opened.
-    pub(crate) fn is_arithmetic(&mut self, at: usize) -> Parsed<bool> {
+    ///
+    /// Bash counts parentheses without regard to substitutions between them, and so does this.
+    pub(crate) fn arithmetic_end(&mut self, at: usize) -> Parsed<Option<usize>> {
         let mut depth = 0_u32;
         let mut here = at;
         loop {
-            if self.look_ahead == 0 {
-                let message = "too many nested parentheses".into();
-                return Err(self.refuse(RefusalKind::Limit, at, at + 1, message));
-            }
-            self.look_ahead -= 1;
+            self.look_ahead(at, 1)?;
             match self.byte(here) {
-                0 => return Ok(true),
+                0 => return Ok(Some(here)),
                 b'(' => depth = depth.saturating_add(1),
-                b')' if depth == 0 => return Ok(self.byte(self.joined(here + 1)) == b')'),
+                b')' if depth == 0 => {
+                    let is_doubled = self.byte(self.joined(here + 1)) == b')';
+                    return Ok(is_doubled.then_some(here));
+                }
                 b')' => depth -= 1,
                 b'\\' => here += 1,
-                quote @ (b'\'' | b'"' | b'`') => {
+                quote @ (b'\'' | b'"') => {
                     let close = self.closing_quote(here, quote);
-                    self.look_ahead = self.look_ahead.saturating_sub(close.saturating_sub(here));
+                    self.look_ahead(at, close.saturating_sub(here))?;
                     here = close;
                 }
                 _ => {}
@@ -38,7 +38,8 @@ impl Parser<'_> {
         }
     }
 
-    fn closing_quote(&self, open: usize, quote: u8) -> usize {
+    /// Where the quote that opens at `open` closes, or the end of the text.
+    pub(crate) fn closing_quote(&self, open: usize, quote: u8) -> usize {
         let mut at = open + 1;
         loop {
             match self.byte(at) {
@@ -49,6 +50,18 @@ impl Parser<'_> {
             }
             at += 1;
         }
+    }
+
+    /// Reads the expression of `((` or `$((` and the `))` behind it; `end` is where the shell,
+    /// which only counts parentheses, sees it end.
+    pub(crate) fn doubled(&mut self, start: usize, end: usize) -> Parsed<Word> {
+        let word = self.arithmetic(Place::Arithmetic, b')', start)?;
+        if word.span.end as usize != end {
+            let what = "arithmetic whose parentheses do not match";
+            return Err(self.unsupported(start, self.pos, what));
+        }
+        self.pos += 2;
+        Ok(word)
     }
 
     /// Reads an expression; ends before `closer` outside its parentheses. A closing `)` must be

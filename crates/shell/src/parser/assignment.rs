@@ -25,14 +25,14 @@ impl Parser<'_> {
         if end == start {
             return Ok(None);
         }
-        let (appends, after, subscript) = match self.sign(end) {
+        let (appends, after, subscript) = match self.sign(end)? {
             Sign::None => return Ok(None),
             Sign::Equals(appends, after) => (appends, after, List::default()),
             Sign::Subscript => {
                 self.only_beyond_sh(start, "a subscript")?;
                 self.pos = end;
                 let subscript = self.subscript()?;
-                let Sign::Equals(appends, after) = self.sign(self.pos) else {
+                let Sign::Equals(appends, after) = self.sign(self.pos)? else {
                     return Err(self.unsupported(start, self.pos, "this subscript"));
                 };
                 (appends, after, subscript)
@@ -66,41 +66,40 @@ impl Parser<'_> {
         Ok(self.pos)
     }
 
-    fn sign(&self, at: usize) -> Sign {
+    fn sign(&mut self, at: usize) -> Parsed<Sign> {
         let at = self.joined(at);
-        match self.byte(at) {
-            b'=' => Sign::Equals(false, at + 1),
-            b'+' => {
-                let next = self.joined(at + 1);
-                if self.byte(next) == b'=' { Sign::Equals(true, next + 1) } else { Sign::None }
-            }
-            b'[' if self.is_assigned_subscript(at) => Sign::Subscript,
-            _ => Sign::None,
+        let next = self.joined(at + 1);
+        match (self.byte(at), self.byte(next)) {
+            (b'=', _) => Ok(Sign::Equals(false, at + 1)),
+            (b'+', b'=') => Ok(Sign::Equals(true, next + 1)),
+            (b'[', _) if self.is_assigned_subscript(at)? => Ok(Sign::Subscript),
+            _ => Ok(Sign::None),
         }
     }
 
     /// Whether `=` or `+=` follows the `]` that closes the bracket at `at`.
-    fn is_assigned_subscript(&self, at: usize) -> bool {
+    fn is_assigned_subscript(&mut self, at: usize) -> Parsed<bool> {
         let mut depth = 0_u32;
         let mut here = at;
         loop {
+            self.look_ahead(at, 1)?;
             match self.byte(here) {
-                0 => return false,
+                0 => return Ok(false),
                 b'[' => depth = depth.saturating_add(1),
                 b']' => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
                         let next = self.joined(here + 1);
-                        return self.byte(next) == b'='
-                            || self.byte(next) == b'+' && self.byte(self.joined(next + 1)) == b'=';
+                        return Ok(self.byte(next) == b'='
+                            || self.byte(next) == b'+'
+                                && self.byte(self.joined(next + 1)) == b'=');
                     }
                 }
                 b'\\' => here += 1,
                 quote @ (b'\'' | b'"' | b'`') => {
-                    here += 1;
-                    while !matches!(self.byte(here), 0) && self.byte(here) != quote {
-                        here += if self.byte(here) == b'\\' && quote != b'\'' { 2 } else { 1 };
-                    }
+                    let close = self.closing_quote(here, quote);
+                    self.look_ahead(at, close - here)?;
+                    here = close;
                 }
                 _ => {}
             }
@@ -147,6 +146,9 @@ impl Parser<'_> {
             let at = self.pos;
             if self.here() == b')' {
                 self.pos += 1;
+                if !crate::lexer::is_break(self.byte(self.joined(self.pos))) {
+                    return Err(self.unsupported(start, self.pos + 1, "text behind an array"));
+                }
                 return Ok(elements.shelve(&mut self.tree));
             }
             if self.pos >= self.end {
@@ -156,9 +158,9 @@ impl Parser<'_> {
                 return Err(self.unexpected("a word or `)`"));
             }
             let mut element = Assignment { name: Span::new(at, at), ..Assignment::default() };
-            if self.here() == b'[' && self.is_assigned_subscript(at) {
+            if self.here() == b'[' && self.is_assigned_subscript(at)? {
                 element.subscript = self.subscript()?;
-                let Sign::Equals(appends, after) = self.sign(self.pos) else {
+                let Sign::Equals(appends, after) = self.sign(self.pos)? else {
                     return Err(self.unsupported(at, self.pos, "this subscript"));
                 };
                 element.appends = appends;
@@ -178,7 +180,7 @@ impl Parser<'_> {
     pub(crate) fn declared(&mut self) -> Parsed<Word> {
         let start = self.pos;
         let end = self.name_end(start);
-        let sign = if end == start { Sign::None } else { self.sign(end) };
+        let sign = if end == start { Sign::None } else { self.sign(end)? };
         let Sign::Equals(_, after) = sign else {
             let place = match sign {
                 Sign::Subscript => Place::AssignmentArgument,

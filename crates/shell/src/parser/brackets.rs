@@ -115,7 +115,7 @@ impl Parser<'_> {
                     self.dollar(&mut parts, literal_quotes || hidden.is_some(), Place::Pattern)?;
                 }
                 b'`' => {
-                    let part = self.backtick(rules.quoted)?;
+                    let part = self.backtick(false)?;
                     parts.push(part);
                 }
                 b'<' | b'>' if !rules.quoted && hidden.is_none() && self.second().0 == b'(' => {

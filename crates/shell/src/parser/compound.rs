@@ -116,11 +116,12 @@ impl Parser<'_> {
     fn parenthesis(&mut self) -> Parsed<Kind> {
         let start = self.pos;
         let (second, at) = self.second();
-        if second == b'(' && self.is_arithmetic(at + 1)? {
+        if second == b'('
+            && let Some(end) = self.arithmetic_end(at + 1)?
+        {
             self.pos = at + 1;
             self.only_beyond_sh(start, "`((`")?;
-            let word = self.arithmetic(Place::Arithmetic, b')', start)?;
-            self.pos += 2;
+            let word = self.doubled(start, end)?;
             return Ok(Kind::Arithmetic(self.one(word)));
         }
         self.pos += 1;
@@ -394,6 +395,10 @@ impl Parser<'_> {
     fn coproc(&mut self, start: usize) -> Parsed<Command> {
         if self.reader.dialect != Dialect::Bash {
             return Err(self.unsupported(start, self.pos, "`coproc`"));
+        }
+        if self.in_substitution {
+            // Bash before 5.3 prints the command anew there and takes its program for a name.
+            return Err(self.unsupported(start, self.pos, "`coproc` in a substitution"));
         }
         self.skip_blanks();
         let mut name = List::default();

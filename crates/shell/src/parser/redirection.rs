@@ -151,6 +151,9 @@ impl Parser<'_> {
             | Operator::AppendBoth => Place::Target,
         };
         let word = self.word(place)?;
+        if place == Place::Delimiter {
+            self.note_heredoc();
+        }
         let heredoc = (place == Place::Delimiter)
             .then(|| Heredoc { quoted: self.is_quoted(&word), ..Heredoc::default() });
         if copies && self.reader.dialect != Dialect::Bash {

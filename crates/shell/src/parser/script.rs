@@ -66,6 +66,7 @@ impl Parser<'_> {
         let mut background = false;
         let is_separated = match self.here() {
             b';' if !matches!(second, b';' | b'&' | b'|') => {
+                self.note_separator(true)?;
                 self.pos += 1;
                 true
             }
@@ -80,6 +81,7 @@ impl Parser<'_> {
             b'\n' => {
                 // The newline token ends the item even where a here-document follows it.
                 let end = self.pos;
+                self.note_separator(false)?;
                 let pipelines = pipelines.shelve(&mut self.tree);
                 self.newline()?;
                 return Ok((Item { span: Span::new(start, end), pipelines, background }, true));

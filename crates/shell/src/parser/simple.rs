@@ -66,11 +66,8 @@ impl Parser<'_> {
 
     /// Reads the word in command position, where zsh and history have readings of their own.
     fn program(&mut self) -> Parsed<Word> {
-        if self.reader.interactive && matches!(self.here(), b'!' | b'^') {
-            let (start, end) = (self.pos, self.pos + 1);
-            return Err(self.unsupported(start, end, "a recalled line of history"));
-        }
-        if self.extglob_by_text && self.here() == b'!' && self.second().0 == b'(' {
+        let is_by_text = self.extglob && !self.reader.extglob;
+        if is_by_text && self.here() == b'!' && self.second().0 == b'(' {
             // Whether this negates a subshell or matches files depends on what ran before.
             return Err(self.unsupported(self.pos, self.pos + 2, "`!(` after `shopt -s extglob`"));
         }
@@ -123,14 +120,8 @@ impl Parser<'_> {
             return;
         }
         match switch {
-            Some(b"-s") => {
-                self.extglob_by_text |= !self.extglob;
-                self.extglob = true;
-            }
-            Some(b"-u") => {
-                self.extglob_by_text = false;
-                self.extglob = self.reader.extglob;
-            }
+            Some(b"-s") => self.extglob = true,
+            Some(b"-u") => self.extglob = self.reader.extglob,
             _ => {}
         }
     }

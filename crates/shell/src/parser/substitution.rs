@@ -99,10 +99,11 @@ impl Parser<'_> {
     /// `$(…)` or `$((…))`; `at` is where the first parenthesis stands.
     fn dollar_parenthesis(&mut self, start: usize, at: usize) -> Parsed<Part> {
         let second = self.joined(at + 1);
-        if self.byte(second) == b'(' && self.is_arithmetic(second + 1)? {
+        if self.byte(second) == b'('
+            && let Some(end) = self.arithmetic_end(second + 1)?
+        {
             self.pos = second + 1;
-            let word = self.arithmetic(Place::Arithmetic, b')', start)?;
-            self.pos += 2;
+            let word = self.doubled(start, end)?;
             let expression = self.one(word);
             let kind = PartKind::Arithmetic { bracket: false, expression };
             return Ok(Part { span: Span::new(start, self.pos), kind });
@@ -160,6 +161,7 @@ impl Parser<'_> {
             }
             at += 1;
         }
+        self.has_bare_quote |= quoted && self.holds_bare_quote(start + 1, at);
         let (from, to) =
             if is_escaped { self.unescape(start + 1, at, quoted)? } else { (start + 1, at) };
         let script = self.nested(false, |parser| {
@@ -175,6 +177,14 @@ impl Parser<'_> {
         self.pos = at + 1;
         let kind = PartKind::Command { form: CommandForm::Backtick, script };
         Ok(Part { span: Span::new(start, at + 1), kind })
+    }
+
+    /// Whether a `"` without a backslash stands between two offsets.
+    fn holds_bare_quote(&self, mut at: usize, end: usize) -> bool {
+        while at < end && self.byte(at) != b'"' {
+            at += if self.byte(at) == b'\\' { 2 } else { 1 };
+        }
+        at < end
     }
 
     /// Makes the body of backticks as the shell will read it, behind the text.

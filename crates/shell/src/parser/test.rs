@@ -43,7 +43,9 @@ impl Parser<'_> {
     }
 
     fn is_at_closer(&self) -> bool {
-        self.here() == b']' && self.byte(self.pos + 1) == b']' && is_break(self.byte(self.pos + 2))
+        self.here() == b']'
+            && self.byte(self.pos + 1) == b']'
+            && is_break(self.byte(self.joined(self.pos + 2)))
     }
 
     /// Newlines inside `[[ ]]`; a here-document cannot begin here.

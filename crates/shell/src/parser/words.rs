@@ -44,8 +44,12 @@ impl Parser<'_> {
 
     fn word_from(&mut self, place: Place, subscript: bool) -> Parsed<Word> {
         let start = self.pos;
+        if let Some(word) = self.plain_word(place) {
+            return Ok(word);
+        }
         let mut parts = Parts::new();
         let mut has_brace = false;
+        let outer_quote = std::mem::take(&mut self.has_bare_quote);
         if subscript {
             let name_end = self.name_end(start);
             if name_end > start && self.byte(name_end) == b'[' {
@@ -73,7 +77,43 @@ impl Parser<'_> {
                 break;
             }
         }
+        self.refuse_odd_braces(start)?;
+        self.has_bare_quote |= outer_quote;
         self.finish_word(start, &parts, place, has_brace)
+    }
+
+    /// Refuses braces that bash would look for between quotes that pair up in another way.
+    fn refuse_odd_braces(&self, start: usize) -> Parsed<()> {
+        if !self.has_bare_quote {
+            return Ok(());
+        }
+        let text = self.tree.text(Span::new(start, self.pos));
+        let has_brace =
+            text.windows(2).any(|pair| matches!(pair, [before, b'{'] if *before != b'$'));
+        let has_list = text.contains(&b',') || text.windows(2).any(|pair| pair == b"..");
+        if has_brace && has_list {
+            let what = "braces beside quotes in backticks in quotes";
+            return Err(self.unsupported(start, self.pos, what));
+        }
+        Ok(())
+    }
+
+    /// The common case first: a word of bytes that all stand for themselves.
+    fn plain_word(&mut self, place: Place) -> Option<Word> {
+        let start = self.pos;
+        let mut end = start;
+        while class(self.byte(end)) == Class::Plain {
+            end += 1;
+        }
+        let is_plain =
+            class(self.byte(end)) == Class::Break && self.byte(end) != b'(' && end > start;
+        if !is_plain || self.reader.dialect == Dialect::Zsh {
+            return None;
+        }
+        self.pos = end;
+        let span = Span::new(start, end);
+        let parts = self.one(Part { span, kind: PartKind::Literal });
+        Some(Word::new(span, parts, place))
     }
 
     pub(crate) fn finish_word(
@@ -170,7 +210,7 @@ impl Parser<'_> {
                 let part = self.deeper(Parser::extended_glob)?;
                 parts.push(part);
             }
-            b'~' if self.is_tilde(place, start) => self.tilde(parts),
+            b'~' if self.is_tilde(place, start) => self.tilde(parts)?,
             b'~' if self.is_behind_line_break(start) => {
                 return Err(self.unsupported(at, at + 1, "`~` behind a line break"));
             }
@@ -216,13 +256,16 @@ impl Parser<'_> {
         end > start && self.byte(end) == b'='
     }
 
-    fn tilde(&mut self, parts: &mut Parts) {
+    fn tilde(&mut self, parts: &mut Parts) -> Parsed<()> {
         let start = self.pos;
         let mut at = start + 1;
         while matches!(self.byte(at), b'+' | b'-' | b'.' | b'_')
             || self.byte(at).is_ascii_alphanumeric()
         {
             at += 1;
+        }
+        if self.joined(at) != at {
+            return Err(self.unsupported(start, at, "`~` before a line break"));
         }
         // A quote or an expansion inside the login name keeps the tilde as it is.
         if matches!(self.byte(at), b'/' | b':') || crate::lexer::is_break(self.byte(at)) {
@@ -233,6 +276,7 @@ impl Parser<'_> {
             self.pos += 1;
             push_literal(parts, start, start + 1);
         }
+        Ok(())
     }
 
     /// `'…'`
