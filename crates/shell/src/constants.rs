@@ -3,11 +3,13 @@
 //! `X=rm; $X a` runs `rm`. The walk below follows a script in the order it runs and keeps an
 //! assignment as long as it must have been made, is literal, and nothing since could have changed
 //! it. Where paths meet, only what all of them agree on is kept; where anything could happen,
-//! nothing is.
+//! nothing is. An expansion that fails makes bash skip the rest of its line, so after one that
+//! can fail nothing is known for good.
 
 mod effect;
 mod walk;
 
+use crate::dialect::Dialect;
 use crate::span::Span;
 use crate::tree::Tree;
 use crate::word::Action;
@@ -16,17 +18,11 @@ use crate::word::Action;
 const MOST: usize = 64;
 
 /// Parameters the shell sets by itself or does not let anybody set.
-const UNRELIABLE: [&[u8]; 36] = [
+const UNRELIABLE: [&[u8]; 29] = [
     b"_",
-    b"BASHOPTS",
-    b"BASHPID",
-    b"BASH_ALIASES",
-    b"BASH_ARGV0",
-    b"BASH_CMDS",
-    b"BASH_COMMAND",
-    b"BASH_SUBSHELL",
-    b"BASH_VERSINFO",
-    b"COMP_WORDBREAKS",
+    b"COLUMNS",
+    b"COMPREPLY",
+    b"COPROC",
     b"DIRSTACK",
     b"EPOCHREALTIME",
     b"EPOCHSECONDS",
@@ -36,6 +32,7 @@ const UNRELIABLE: [&[u8]; 36] = [
     b"HISTCMD",
     b"IFS",
     b"LINENO",
+    b"LINES",
     b"MAPFILE",
     b"OLDPWD",
     b"OPTARG",
@@ -43,8 +40,6 @@ const UNRELIABLE: [&[u8]; 36] = [
     b"PIPESTATUS",
     b"POSIXLY_CORRECT",
     b"PPID",
-    b"PROMPT_COMMAND",
-    b"PS4",
     b"PWD",
     b"RANDOM",
     b"REPLY",
@@ -54,6 +49,14 @@ const UNRELIABLE: [&[u8]; 36] = [
     b"SRANDOM",
     b"UID",
 ];
+
+/// Beginnings of such names.
+const UNRELIABLE_FAMILIES: [&[u8]; 4] = [b"BASH", b"COMP_", b"COPROC_", b"READLINE_"];
+
+fn is_reliable(name: &[u8]) -> bool {
+    !UNRELIABLE.contains(&name)
+        && !UNRELIABLE_FAMILIES.iter().any(|family| name.starts_with(family))
+}
 
 /// What is known of the parameters at one point of a script.
 #[derive(Clone, Debug)]
@@ -85,8 +88,7 @@ impl Constants {
 
     fn set(&mut self, tree: &Tree, name: Span, value: Span) {
         self.forget(tree, tree.text(name));
-        let is_reliable = !UNRELIABLE.contains(&tree.text(name));
-        if is_reliable && !self.poisoned && self.entries.len() < MOST {
+        if is_reliable(tree.text(name)) && !self.poisoned && self.entries.len() < MOST {
             self.entries.push((name, value));
         }
     }
@@ -118,6 +120,10 @@ impl Constants {
 
 /// Whether the tree assigns to any parameter at all.
 pub(crate) fn may_exist(tree: &Tree) -> bool {
+    // In zsh many names are the shell's own, so nothing is told of them.
+    if tree.dialect == Dialect::Zsh {
+        return false;
+    }
     !tree.assignments.is_empty()
         || tree.words.iter().any(|word| word.place == crate::word::Place::AssignmentArgument)
 }

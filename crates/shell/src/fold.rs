@@ -187,6 +187,9 @@ impl<'t, 'c> Folder<'t, 'c> {
             PartKind::Arithmetic { .. } => self.taint(TaintKind::Arithmetic, part.span, quoted),
             PartKind::Tilde => self.taint(TaintKind::Tilde, part.span, true),
             PartKind::Array(_) => self.taint(TaintKind::Array, part.span, true),
+            PartKind::Brace(_) | PartKind::Sequence if self.tree.braces_are_doubtful => {
+                self.taint(TaintKind::Brace, part.span, false);
+            }
             PartKind::Brace(alternatives) => self.brace(part.span, alternatives),
             PartKind::Sequence => self.sequence(part.span),
         }
@@ -312,7 +315,7 @@ impl<'t, 'c> Folder<'t, 'c> {
     /// A constant outside quotes: blanks part it into fields, and signs of patterns match files.
     fn split(&mut self, value: Span, span: Span) {
         let text = self.tree.text(value);
-        let is_sign = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\');
+        let is_sign = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\' | b'(');
         if !self.known.splits_on_blanks || text.iter().any(is_sign) {
             self.taint(TaintKind::Parameter, span, false);
             return;
@@ -365,6 +368,7 @@ impl<'t, 'c> Folder<'t, 'c> {
 
     fn brace(&mut self, span: Span, alternatives: List<Word>) {
         let before = self.each().to_vec();
+        let begin = before.first().copied().unwrap_or_default();
         let mut after = Vec::new();
         for field in before {
             for at in alternatives.range() {
@@ -377,7 +381,7 @@ impl<'t, 'c> Folder<'t, 'c> {
                     self.overflow = Some(span);
                 }
                 if self.overflow.is_some() {
-                    self.first = Field { text: field.text, ..Field::default() };
+                    self.first = begin;
                     return;
                 }
             }

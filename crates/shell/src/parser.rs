@@ -53,12 +53,25 @@ pub(crate) struct Parser<'r> {
     derived: usize,
     /// Here-documents whose bodies come after the next newline: places on their shelf.
     waiting: Vec<usize>,
-    /// Whether a `)` will end the script being read.
-    in_substitution: bool,
+    /// What ends the script being read.
+    closer: Closer,
+    /// Where the last redirection ended; a reserved word right behind it is none.
+    redirected: usize,
     /// What a here-document has done to the substitution being read.
     reprint: Reprint,
     /// Whether backticks between double quotes of the word being read hold a quote of their own.
     has_bare_quote: bool,
+}
+
+/// What ends a script that is read as a text of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closer {
+    /// The end of the text.
+    End,
+    /// The `)` of a substitution.
+    Parenthesis,
+    /// The `}` of a substitution.
+    Brace,
 }
 
 /// Bash before 5.3 prints the script of a substitution anew and runs what it printed. After a
@@ -93,7 +106,8 @@ impl<'r> Parser<'r> {
             look_ahead: Limits::look_ahead(text.len()),
             derived: Limits::derived(text.len()),
             waiting: Vec::new(),
-            in_substitution: false,
+            closer: Closer::End,
+            redirected: usize::MAX,
             reprint: Reprint::default(),
             has_bare_quote: false,
         }
@@ -133,21 +147,19 @@ impl<'r> Parser<'r> {
     }
 
     /// Reads a nested script up to its closer, with here-documents of its own.
-    ///
-    /// `in_substitution` says whether a `)` closes it, which also ends a here-document early.
     pub(crate) fn nested<T>(
         &mut self,
-        in_substitution: bool,
+        closer: Closer,
         read: impl FnOnce(&mut Self) -> Parsed<T>,
     ) -> Parsed<T> {
         let waiting = std::mem::take(&mut self.waiting);
-        let outer = std::mem::replace(&mut self.in_substitution, in_substitution);
+        let outer = std::mem::replace(&mut self.closer, closer);
         let reprint = std::mem::take(&mut self.reprint);
         let read = self.deeper(read)?;
         self.reprint = reprint;
         self.end_waiting();
         self.waiting = waiting;
-        self.in_substitution = outer;
+        self.closer = outer;
         Ok(read)
     }
 
@@ -215,7 +227,7 @@ impl<'r> Parser<'r> {
 
     /// Notes a here-document, after which the script around it may be printed anew wrongly.
     pub(crate) fn note_heredoc(&mut self) {
-        if self.in_substitution && self.reader.dialect == Dialect::Bash {
+        if self.closer == Closer::Parenthesis && self.reader.dialect == Dialect::Bash {
             self.reprint = Reprint::AfterHeredoc;
         }
     }
@@ -246,6 +258,9 @@ impl<'r> Parser<'r> {
         end: usize,
         message: String,
     ) -> Box<Refusal> {
+        // Zsh reads much that bash does not: what is not understood is not thereby an error.
+        let is_doubtful = kind == RefusalKind::Syntax && self.reader.dialect == Dialect::Zsh;
+        let kind = if is_doubtful { RefusalKind::Unsupported } else { kind };
         let span = self.tree.locate(Span::new(start.min(end), end));
         let len = crate::span::narrow(self.tree.origins.source_len());
         let span = Span { start: span.start.min(len), end: span.end.min(len) };

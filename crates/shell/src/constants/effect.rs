@@ -19,6 +19,17 @@ pub(super) enum Effect {
     ChangesLater,
 }
 
+impl Effect {
+    /// This effect if one of the words may be one of these texts.
+    fn where_any(self, tree: &Tree, words: &[Word], texts: &[&[u8]]) -> Effect {
+        let may_be = |word: &Word| match tree.value(word) {
+            Value::Literal(text) => texts.contains(&text),
+            Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => true,
+        };
+        if words.iter().any(may_be) { self } else { Effect::None }
+    }
+}
+
 /// Builtins that may change any parameter when they run.
 const CHANGERS: [&[u8]; 16] = [
     b"builtin",
@@ -135,6 +146,8 @@ impl Summary {
             {
                 continue;
             }
+            self.bars_any |=
+                rest.iter().any(|word| is_option(&word) && tree.text(word.span).contains(&b'n'));
             for word in rest.iter().filter(|word| !is_option(word)) {
                 match (tree.value(word), word.place) {
                     (Value::Literal(_), _) | (_, crate::word::Place::AssignmentArgument) => {
@@ -183,6 +196,7 @@ impl Summary {
                 plain_declaration(tree, rest)
             }
             b"unset" => Effect::Unsets,
+            b"shopt" | b"set" => Effect::ChangesLater.where_any(tree, rest, &[b"failglob"]),
             _ if CHANGERS.contains(&program) => Effect::ChangesAny,
             _ if POISONERS.contains(&program) => Effect::ChangesLater,
             _ => Effect::None,

@@ -244,7 +244,7 @@ impl<'t> Walk<'t> {
 
     fn set(&mut self, name: Span, value: Span) {
         if self.summary.is_barred(self.tree.text(name)) {
-            self.forget_span(name);
+            self.now.poison();
         } else {
             self.now.set(self.tree, name, value);
         }
@@ -294,7 +294,12 @@ impl<'t> Walk<'t> {
                 self.now.forget(self.tree, &name);
                 continue;
             };
-            let Some(equals) = text.iter().position(|&byte| byte == b'=') else { continue };
+            let Some(equals) = text.iter().position(|&byte| byte == b'=') else {
+                // Inside a function `local x` hides the outer one.
+                let name = text.to_vec();
+                self.now.forget(self.tree, &name);
+                continue;
+            };
             let (name, value) = text.split_at(equals);
             if name.last() == Some(&b'+')
                 || name.contains(&b'[')
@@ -354,7 +359,7 @@ impl<'t> Walk<'t> {
                 fold_again(self.tree, at, &self.now);
             }
             if evaluates(self.tree, &word) {
-                self.now.forget_all();
+                self.now.poison();
             }
         }
     }

@@ -55,7 +55,7 @@ impl Parser<'_> {
     /// Reads the expression of `((` or `$((` and the `))` behind it; `end` is where the shell,
     /// which only counts parentheses, sees it end.
     pub(crate) fn doubled(&mut self, start: usize, end: usize) -> Parsed<Word> {
-        let word = self.arithmetic(Place::Arithmetic, b')', start)?;
+        let word = self.arithmetic(b')', start, false)?;
         if word.span.end as usize != end {
             let what = "arithmetic whose parentheses do not match";
             return Err(self.unsupported(start, self.pos, what));
@@ -65,17 +65,17 @@ impl Parser<'_> {
     }
 
     /// Reads an expression; ends before `closer` outside its parentheses. A closing `)` must be
-    /// doubled.
-    pub(crate) fn arithmetic(&mut self, place: Place, closer: u8, start: usize) -> Parsed<Word> {
+    /// doubled. In the head of a loop `;` parts the expressions.
+    pub(crate) fn arithmetic(&mut self, closer: u8, start: usize, is_head: bool) -> Parsed<Word> {
         let rules = Rules {
-            stops: if closer == b';' { b";)" } else { b")" },
+            stops: if is_head { b";)" } else { b")" },
             nests: (b'(', b')'),
             single: Single::Hides,
             quoted: false,
             is_word: false,
             opener: (start, 2, "the arithmetic", "))"),
         };
-        let word = self.enclosed_word(&rules, place)?;
+        let word = self.enclosed_word(&rules, Place::Arithmetic)?;
         if closer != self.here() {
             return Err(self.unexpected("`;` between the expressions"));
         }

@@ -3,7 +3,7 @@
 use crate::dialect::Dialect;
 use crate::few::Few;
 use crate::lexer::Keyword;
-use crate::parser::{Parsed, Parser};
+use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
 use crate::tree::{Arm, ArmEnd, Branch, Command, Kind, List, Loop, Script};
 use crate::word::{Place, Word};
@@ -18,7 +18,7 @@ impl Parser<'_> {
             return self.finish_compound(start, kind);
         }
         let Some((keyword, after)) = self.keyword() else { return self.simple() };
-        if matches!(keyword, Keyword::In | Keyword::Time) {
+        if keyword == Keyword::Time {
             return self.simple();
         }
         self.pos = after;
@@ -103,13 +103,19 @@ impl Parser<'_> {
 
     fn close(&mut self, closer: Keyword, start: usize, what: &str, text: &str) -> Parsed<()> {
         self.skip_blanks();
-        if self.accept(closer) {
+        if !self.follows_redirection() && self.accept(closer) {
             return Ok(());
         }
         if self.pos >= self.end {
             return Err(self.unclosed(start, what.len().saturating_sub(2), what, text));
         }
         Err(self.unexpected(&format!("`{text}`")))
+    }
+
+    /// Whether only blanks stand between the last redirection and the parser's place.
+    fn follows_redirection(&self) -> bool {
+        let between = self.tree.text.get(self.redirected..self.pos);
+        between.is_some_and(|text| text.iter().all(|byte| matches!(byte, b' ' | b'\t')))
     }
 
     /// `( … )` or `(( … ))`.
@@ -145,6 +151,9 @@ impl Parser<'_> {
             let body = self.filled_script()?;
             branches.push(Branch { condition: Some(condition), body });
             self.skip_blanks();
+            if self.follows_redirection() {
+                return Err(self.unexpected("`;` or a new line"));
+            }
             if self.accept(Keyword::Elif) {
                 continue;
             }
@@ -177,7 +186,7 @@ impl Parser<'_> {
         self.pos = at + 1;
         let mut head = Few::<Word, 3>::new();
         for closer in [b';', b';', b')'] {
-            let word = self.arithmetic(Place::Arithmetic, closer, start)?;
+            let word = self.arithmetic(closer, start, true)?;
             head.push(word);
             self.pos += 1;
         }
@@ -396,7 +405,7 @@ impl Parser<'_> {
         if self.reader.dialect != Dialect::Bash {
             return Err(self.unsupported(start, self.pos, "`coproc`"));
         }
-        if self.in_substitution {
+        if self.closer == Closer::Parenthesis {
             // Bash before 5.3 prints the command anew there and takes its program for a name.
             return Err(self.unsupported(start, self.pos, "`coproc` in a substitution"));
         }
@@ -418,10 +427,7 @@ impl Parser<'_> {
             self.deeper(Parser::compound_command)?
         } else {
             self.count_command()?;
-            if self
-                .keyword()
-                .is_some_and(|(found, _)| !matches!(found, Keyword::In | Keyword::Time))
-            {
+            if self.keyword().is_some_and(|(found, _)| found != Keyword::Time) {
                 return Err(self.unexpected("a command"));
             }
             let command = self.simple()?;

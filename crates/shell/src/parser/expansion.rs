@@ -25,6 +25,9 @@ impl Parser<'_> {
             return Err(self.unsupported(start, self.pos + 1, "this expansion"));
         }
         let prefix = self.prefix();
+        if prefix == Prefix::Indirect {
+            self.only_beyond_sh(start, "`${!`")?;
+        }
         let mut expansion = Expansion { braced: true, prefix, ..Expansion::default() };
         expansion.name = self.parameter_name(start)?;
         if self.here() == b'[' && is_name_start(self.byte(expansion.name.start as usize)) {

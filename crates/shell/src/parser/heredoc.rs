@@ -1,6 +1,6 @@
 //! Here-documents: their bodies stand on the lines after the newline that ends the command.
 
-use crate::parser::{Parsed, Parser};
+use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
 use crate::tree::{Heredoc, Operator};
 use crate::word::{Part, PartKind, Place, Word};
@@ -61,7 +61,7 @@ impl Parser<'_> {
             }
         } else {
             // The body is a text of its own: nothing in it ends the substitution around it.
-            self.nested(false, |parser| parser.within(from, to, Parser::body))?
+            self.nested(Closer::End, |parser| parser.within(from, to, Parser::body))?
         };
         self.pos = extent.next;
         let body = self.body_word(Span::new(from, to), parts);
@@ -110,7 +110,10 @@ impl Parser<'_> {
                 return Extent { end: start, next: at, closed: true, is_made };
             }
             let rest = line.strip_prefix(delimiter);
-            if self.in_substitution && !is_joined && rest.is_some_and(|rest| rest.contains(&b')')) {
+            if self.closer == Closer::Parenthesis
+                && !is_joined
+                && rest.is_some_and(|rest| rest.contains(&b')'))
+            {
                 let next = content + delimiter.len();
                 return Extent { end: start, next, closed: true, is_made };
             }

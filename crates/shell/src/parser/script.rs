@@ -3,7 +3,7 @@
 use crate::dialect::Dialect;
 use crate::few::Few;
 use crate::lexer::Keyword;
-use crate::parser::{Parsed, Parser};
+use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
 use crate::tree::{Command, Item, Join, Pipeline, Script, Time};
 
@@ -37,6 +37,7 @@ impl Parser<'_> {
         match self.here() {
             0 | b')' => true,
             b';' => matches!(self.second().0, b';' | b'&' | b'|'),
+            b'}' if self.closer == Closer::Brace => true,
             b'}' | b'd'..=b'f' | b't' | b'\\' => {
                 self.keyword().is_some_and(|(keyword, _)| keyword.is_closer())
             }

@@ -5,7 +5,7 @@ use crate::few::Few;
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
 use crate::tree::{Assignment, Command, Kind, List, Redirection, Simple};
-use crate::word::{PartKind, Place, Word};
+use crate::word::{Part, PartKind, Place, Word};
 
 /// Builtins whose arguments may be assignments, arrays included.
 const DECLARATIONS: [&[u8]; 8] =
@@ -81,13 +81,7 @@ impl Parser<'_> {
     }
 
     fn is_declaration(&self, word: &Word) -> bool {
-        match self.tree.list(word.parts) {
-            [only] => {
-                matches!(only.kind, PartKind::Literal)
-                    && DECLARATIONS.contains(&self.tree.text(only.span))
-            }
-            _ => false,
-        }
+        DECLARATIONS.contains(&self.plain(word))
     }
 
     /// `name () body`; the parser stands before `(`.
@@ -102,27 +96,38 @@ impl Parser<'_> {
         self.deeper(|parser| parser.function_body(start, name, false))
     }
 
-    /// Heeds `shopt -s extglob`, which changes how the lines after it are read.
+    /// Heeds options that change how the text after them is read.
     fn note_options(&mut self, words: &[Word]) {
-        if words.len() < 3 || self.reader.dialect != Dialect::Bash {
+        let Some((program, rest)) = words.split_first() else { return };
+        if rest.is_empty() || self.reader.dialect != Dialect::Bash {
             return;
         }
-        let literal = |word: &Word| match self.tree.list(word.parts) {
-            [only] if matches!(only.kind, PartKind::Literal) => self.tree.text(only.span),
-            _ => b"",
-        };
-        let mut texts = words.iter().map(literal);
-        if texts.next() != Some(b"shopt") {
-            return;
-        }
-        let switch = texts.next();
-        if !texts.any(|name| name == b"extglob") {
-            return;
-        }
-        match switch {
-            Some(b"-s") => self.extglob = true,
-            Some(b"-u") => self.extglob = self.reader.extglob,
+        match self.plain(program) {
+            b"set" => {
+                // `set +B` keeps braces as they are, even in what runs later from before it.
+                let is_doubtful = |text: &[u8]| {
+                    text == b"braceexpand" || text.starts_with(b"+") && text.contains(&b'B')
+                };
+                if rest.iter().any(|word| is_doubtful(self.plain(word))) {
+                    self.tree.braces_are_doubtful = true;
+                }
+            }
+            b"shopt" if rest.iter().any(|word| self.plain(word) == b"extglob") => {
+                match rest.first().map(|word| self.plain(word)) {
+                    Some(b"-s") => self.extglob = true,
+                    Some(b"-u") => self.extglob = self.reader.extglob,
+                    _ => {}
+                }
+            }
             _ => {}
+        }
+    }
+
+    /// The text of a word that is nothing but literal; empty for any other.
+    fn plain(&self, word: &Word) -> &[u8] {
+        match self.tree.list(word.parts) {
+            [Part { span, kind: PartKind::Literal }] => self.tree.text(*span),
+            _ => b"",
         }
     }
 
@@ -137,6 +142,7 @@ impl Parser<'_> {
                 return Ok(self.shelve_redirections(&redirections));
             };
             redirections.push(redirection);
+            self.redirected = self.pos;
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Command and process substitutions, and what a `$` begins.
 
 use crate::dialect::Dialect;
-use crate::lexer::{Keyword, is_name_start, is_special_parameter};
+use crate::lexer::{is_name_start, is_special_parameter};
 use crate::parser::words::{Parts, push_literal};
-use crate::parser::{Parsed, Parser};
+use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
 use crate::tree::Script;
 use crate::word::{CommandForm, Expansion, Part, PartKind, Place};
@@ -116,7 +116,7 @@ impl Parser<'_> {
 
     /// A script up to `)`, and the `)`.
     fn parenthesised(&mut self, start: usize, len: usize, what: &'static str) -> Parsed<Script> {
-        let script = self.nested(true, Parser::script)?;
+        let script = self.nested(Closer::Parenthesis, Parser::script)?;
         self.skip_blanks();
         if self.here() != b')' {
             if self.pos >= self.end {
@@ -164,7 +164,7 @@ impl Parser<'_> {
         self.has_bare_quote |= quoted && self.holds_bare_quote(start + 1, at);
         let (from, to) =
             if is_escaped { self.unescape(start + 1, at, quoted)? } else { (start + 1, at) };
-        let script = self.nested(false, |parser| {
+        let script = self.nested(Closer::End, |parser| {
             parser.within(from, to, |parser| {
                 let script = parser.script()?;
                 if parser.pos < parser.end {
@@ -217,9 +217,9 @@ impl Parser<'_> {
             form = CommandForm::BraceReply;
             self.pos += 1;
         }
-        let script = self.nested(false, Parser::script)?;
+        let script = self.nested(Closer::Brace, Parser::script)?;
         self.skip_blanks();
-        if !self.closes_brace_substitution() {
+        if self.here() != b'}' {
             if self.pos >= self.end {
                 return Err(self.unclosed(start, 2, "`${`", "}"));
             }
@@ -228,10 +228,5 @@ impl Parser<'_> {
         self.pos += 1;
         let kind = PartKind::Command { form, script };
         Ok(Part { span: Span::new(start, self.pos), kind })
-    }
-
-    fn closes_brace_substitution(&self) -> bool {
-        // Behind it may stand anything: more of the word, a quote, the end.
-        self.here() == b'}' && (self.is_at(Keyword::CloseBrace) || self.here() == b'}')
     }
 }

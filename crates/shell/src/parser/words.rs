@@ -253,7 +253,11 @@ impl Parser<'_> {
 
     fn reads_like_assignment(&self, start: usize) -> bool {
         let end = self.name_end(start);
-        end > start && self.byte(end) == b'='
+        let text = self.tree.text(Span::new(end, self.pos));
+        end > start && matches!(text, [b'=', ..] | [b'+', b'=', ..] | [b'[', .., b']', b'=' | b':'])
+            || end > start
+                && text.first() == Some(&b'[')
+                && text.windows(2).any(|pair| pair == b"]=")
     }
 
     fn tilde(&mut self, parts: &mut Parts) -> Parsed<()> {
