@@ -320,9 +320,14 @@ impl<'t, 'c> Folder<'t, 'c> {
             self.taint(TaintKind::Parameter, span, false);
             return;
         }
+        let has_blank = text.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
         let mut after = Vec::new();
         for mut field in self.each().to_vec() {
             if field.end.is_some() || field.is_closed {
+                // What is split off it makes another field of it.
+                if let Some(End::Taint { one_field, .. }) = &mut field.end {
+                    *one_field &= !has_blank;
+                }
                 after.push(field);
                 continue;
             }

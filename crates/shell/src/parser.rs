@@ -59,7 +59,7 @@ pub(crate) struct Parser<'r> {
     redirected: usize,
     /// What a here-document has done to the substitution being read.
     reprint: Reprint,
-    /// Whether backticks between double quotes of the word being read hold a quote of their own.
+    /// Whether double quotes of the word being read hold quotes of their own, in backticks or `${`.
     has_bare_quote: bool,
 }
 

@@ -33,13 +33,13 @@ pub enum Place {
     Argument,
     /// An argument that reads like an assignment (`export x=~/y`): tildes after `=` and `:`.
     AssignmentArgument,
-    /// The value of an assignment: neither split nor matched against files.
+    /// The value of an assignment or a here-string: neither split nor matched against files.
     Value,
     /// The target of a redirection: split, and an error if it is not one field.
     Target,
     /// A pattern of `case`, of `[[ == ]]`, of an expansion.
     Pattern,
-    /// The subject of `case`, a side of `[[ ]]`, a here-string: one field, whatever it holds.
+    /// The subject of `case` or a side of `[[ ]]`: one field, whatever it holds.
     Single,
     /// The delimiter of a here-document: quotes are removed and nothing else happens.
     Delimiter,

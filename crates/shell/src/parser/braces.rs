@@ -99,7 +99,7 @@ impl Parser<'_> {
             let Some(&token) = tokens.get(here) else { break };
             here += 1;
             match token {
-                Token::Piece(part) => push_part(&mut parts, part),
+                Token::Piece(part) => self.push_piece(&mut parts, part, from > 0),
                 Token::Open { at, closer: Some(closer), has_comma: true } if closer < to => {
                     let part = self.deeper(|parser| parser.brace(tokens, here - 1, at, closer))?;
                     parts.push(part);
@@ -118,6 +118,24 @@ impl Parser<'_> {
             }
         }
         Ok(parts)
+    }
+
+    /// Adds a piece; a `~` may be the first byte of a field once the braces are expanded.
+    fn push_piece(&self, parts: &mut Parts, part: Part, is_alternative: bool) {
+        let begins = match parts.as_slice().last() {
+            None => is_alternative,
+            Some(last) => matches!(last.kind, PartKind::Brace(_) | PartKind::Sequence),
+        };
+        let is_literal = matches!(part.kind, PartKind::Literal);
+        if !begins || !is_literal || self.tree.text(part.span).first() != Some(&b'~') {
+            push_part(parts, part);
+            return;
+        }
+        let (start, end) = (part.span.start as usize, part.span.end as usize);
+        parts.push(Part { span: Span::new(start, start + 1), kind: PartKind::Tilde });
+        if start + 1 < end {
+            push_literal(parts, start + 1, end);
+        }
     }
 
     /// `{a,b}`; `open` and `closer` are places among the tokens.

@@ -94,6 +94,8 @@ impl Parser<'_> {
                     ));
                 }
                 b'"' => {
+                    // Bash looks for braces before it knows that this quote is a nested one.
+                    self.has_bare_quote |= rules.quoted;
                     let part = self.deeper(|parser| parser.double_quoted(at, false))?;
                     parts.push(part);
                 }

@@ -47,11 +47,19 @@ impl Parser<'_> {
         let delimiter = self.delimiter(redirection.target);
         let start = self.pos;
         let extent = self.extent(&delimiter, quoted, tabs);
-        let (from, to) = if extent.is_made {
+        // The shell ends the last line even where the text does not.
+        let is_cut = !extent.closed
+            && extent.end > start
+            && self.byte(extent.end.saturating_sub(1)) != b'\n';
+        let (from, mut to) = if extent.is_made || is_cut {
             self.make_body(start, extent.end, quoted, tabs)?
         } else {
             (start, extent.end)
         };
+        if is_cut {
+            self.tree.text.push(b'\n');
+            to += 1;
+        }
         let parts = if quoted {
             let span = Span::new(from, to);
             if from == to {

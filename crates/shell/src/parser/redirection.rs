@@ -139,7 +139,7 @@ impl Parser<'_> {
         }
         let place = match operator {
             Operator::Heredoc | Operator::HeredocTabs => Place::Delimiter,
-            Operator::HereString => Place::Single,
+            Operator::HereString => Place::Value,
             Operator::Read
             | Operator::Write
             | Operator::Append
