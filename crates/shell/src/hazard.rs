@@ -28,6 +28,8 @@ pub enum HazardKind {
     Control,
     /// A byte that is not UTF-8.
     NotUtf8,
+    /// A sign at the very start, by which a shell may take the text for options.
+    OptionSign,
 }
 
 impl HazardKind {
@@ -41,6 +43,7 @@ impl HazardKind {
             HazardKind::Bidirectional => "bidirectional",
             HazardKind::Control => "control",
             HazardKind::NotUtf8 => "not-utf8",
+            HazardKind::OptionSign => "option-sign",
         }
     }
 }
@@ -83,6 +86,10 @@ const RANGES: &[(u32, u32, HazardKind)] = &[
 #[must_use]
 pub fn hazards(text: &[u8]) -> Vec<Hazard> {
     let mut found = Vec::new();
+    if let Some(&sign @ (b'-' | b'+')) = text.first() {
+        let span = Span::new(0, 1);
+        found.push(Hazard { kind: HazardKind::OptionSign, span, code: u32::from(sign) });
+    }
     if !text.iter().any(|&byte| byte >= 0x7F || byte == b'\r') {
         return found;
     }

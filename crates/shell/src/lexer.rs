@@ -12,6 +12,7 @@ pub(crate) enum Keyword {
     Bang,
     Case,
     CloseBrace,
+    CloseTest,
     Coproc,
     Do,
     Done,
@@ -41,6 +42,7 @@ impl Keyword {
             b"{" => Keyword::OpenBrace,
             b"}" => Keyword::CloseBrace,
             b"[[" => Keyword::OpenTest,
+            b"]]" => Keyword::CloseTest,
             b"case" => Keyword::Case,
             b"coproc" => Keyword::Coproc,
             b"do" => Keyword::Do,
@@ -64,6 +66,11 @@ impl Keyword {
             _ => return None,
         };
         Some(found)
+    }
+
+    /// Whether some dialect reserves the word.
+    pub(crate) fn is_reserved(word: &[u8]) -> bool {
+        Dialect::ALL.iter().any(|&dialect| Keyword::find(word, dialect).is_some())
     }
 
     /// Whether the word ends the script it stands in.
@@ -138,7 +145,7 @@ pub(crate) fn is_break(byte: u8) -> bool {
 
 /// Whether a reserved word may begin with `byte`.
 const fn may_begin_keyword(byte: u8) -> bool {
-    matches!(byte, b'!' | b'{' | b'}' | b'[' | b'\\' | b'c'..=b'f' | b'i' | b'n' | b'r'..=b'w')
+    matches!(byte, b'!' | b'{' | b'}' | b'[' | b']' | b'\\' | b'c'..=b'f' | b'i' | b'n' | b'r'..=b'w')
 }
 
 /// Whether a name may begin with `byte`.
@@ -219,7 +226,7 @@ impl Parser<'_> {
             return None;
         }
         let mut end = self.pos;
-        while matches!(self.byte(end), b'a'..=b'z' | b'!' | b'{' | b'}' | b'[') {
+        while matches!(self.byte(end), b'a'..=b'z' | b'!' | b'{' | b'}' | b'[' | b']') {
             end += 1;
         }
         match self.byte(end) {
@@ -241,7 +248,7 @@ impl Parser<'_> {
         loop {
             at = self.joined(at);
             match self.byte(at) {
-                byte @ (b'a'..=b'z' | b'!' | b'{' | b'}' | b'[') => word.push(byte),
+                byte @ (b'a'..=b'z' | b'!' | b'{' | b'}' | b'[' | b']') => word.push(byte),
                 b'<' | b'>' if self.byte(self.joined(at + 1)) == b'(' => return None,
                 b'(' if self.extglob && self.here() == b'!' => return None,
                 byte if is_break(byte) => break,

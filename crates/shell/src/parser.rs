@@ -53,6 +53,8 @@ pub(crate) struct Parser<'r> {
     derived: usize,
     /// Here-documents whose bodies come after the next newline: places on their shelf.
     waiting: Vec<usize>,
+    /// How many here-documents of the command being read do not wait yet.
+    unshelved: usize,
     /// What ends the script being read.
     closer: Closer,
     /// Where the last redirection ended; a reserved word right behind it is none.
@@ -106,6 +108,7 @@ impl<'r> Parser<'r> {
             look_ahead: Limits::look_ahead(text.len()),
             derived: Limits::derived(text.len()),
             waiting: Vec::new(),
+            unshelved: 0,
             closer: Closer::End,
             redirected: usize::MAX,
             reprint: Reprint::default(),
@@ -155,11 +158,20 @@ impl<'r> Parser<'r> {
         let waiting = std::mem::take(&mut self.waiting);
         let outer = std::mem::replace(&mut self.closer, closer);
         let reprint = std::mem::take(&mut self.reprint);
+        let unshelved = std::mem::take(&mut self.unshelved);
+        let start = self.pos;
         let read = self.deeper(read)?;
         self.reprint = reprint;
-        self.end_waiting();
-        self.waiting = waiting;
+        self.unshelved = unshelved;
         self.closer = outer;
+        if self.waiting.is_empty() || closer == Closer::End {
+            self.end_waiting();
+            self.waiting = waiting;
+        } else if closer == Closer::Brace || !waiting.is_empty() || unshelved > 0 {
+            let what = "a here-document without a body beside another";
+            return Err(self.unsupported(start, self.pos, what));
+        }
+        // Otherwise the bodies follow the next newline of the text around the substitution.
         Ok(read)
     }
 
@@ -219,6 +231,7 @@ impl<'r> Parser<'r> {
         let list = few.shelve(&mut self.tree);
         for (redirection, at) in few.as_slice().iter().zip(list.range()) {
             if redirection.heredoc.is_some() {
+                self.unshelved = self.unshelved.saturating_sub(1);
                 self.waiting.push(at);
             }
         }

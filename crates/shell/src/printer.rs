@@ -11,9 +11,8 @@ use crate::tree::{Item, Join, Pipeline, Redirection, Script, Tree};
 /// Prints a tree as shell text. Reading the text in the same dialect gives the same tree.
 #[must_use]
 pub fn print(tree: &Tree) -> Vec<u8> {
-    let mut printer = Printer { tree, out: Vec::new(), waiting: Vec::new() };
+    let mut printer = Printer { tree, out: Vec::new(), waiting: Vec::new(), has_bodies: false };
     printer.script(tree.root, true);
-    printer.flush();
     printer.out
 }
 
@@ -22,6 +21,8 @@ struct Printer<'t> {
     out: Vec<u8>,
     /// Redirections whose here-documents follow the next newline.
     waiting: Vec<Redirection>,
+    /// Whether bodies were printed, after which a `;` may be lost in a substitution.
+    has_bodies: bool,
 }
 
 impl Printer<'_> {
@@ -33,16 +34,17 @@ impl Printer<'_> {
     fn script(&mut self, script: Script, on_lines: bool) {
         for item in self.tree.list(script.items) {
             self.item(*item);
-            match (item.background, self.has_body()) {
-                (true, _) => self.put(" &"),
-                (false, false) if !on_lines => self.put(";"),
-                (false, _) => {}
+            let has_body = self.has_body();
+            // A here-document that never got a body must not get the next line as one.
+            let on_line = has_body || self.waiting.is_empty() && (on_lines || self.has_bodies);
+            match (item.background, on_line) {
+                (true, true) => self.put(" &\n"),
+                (true, false) => self.put(" & "),
+                (false, true) => self.put("\n"),
+                (false, false) => self.put("; "),
             }
-            if self.has_body() {
-                self.put("\n");
+            if has_body {
                 self.bodies();
-            } else {
-                self.put(if on_lines { "\n" } else { " " });
             }
         }
     }
@@ -57,16 +59,8 @@ impl Printer<'_> {
         })
     }
 
-    /// Prints what still waits at the end of a script.
-    fn flush(&mut self) {
-        if self.has_body() {
-            self.put("\n");
-            self.bodies();
-        }
-        self.waiting.clear();
-    }
-
     fn bodies(&mut self) {
+        self.has_bodies = true;
         for redirection in std::mem::take(&mut self.waiting) {
             let Some(heredoc) = redirection.heredoc else { continue };
             for word in self.tree.list(heredoc.body) {
@@ -82,9 +76,10 @@ impl Printer<'_> {
 
     /// A script of its own, with its own here-documents, as text.
     fn nested(&mut self, script: Script) -> Vec<u8> {
-        let mut inner = Printer { tree: self.tree, out: Vec::new(), waiting: Vec::new() };
+        let mut inner =
+            Printer { tree: self.tree, out: Vec::new(), waiting: Vec::new(), has_bodies: false };
         inner.script(script, false);
-        inner.flush();
+        self.waiting.append(&mut inner.waiting);
         inner.out
     }
 

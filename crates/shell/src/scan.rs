@@ -24,8 +24,9 @@ pub struct Token {
 #[must_use]
 pub fn scan(text: &[u8]) -> Vec<Token> {
     let mut tokens = Vec::new();
-    let mut scan = Scan { text, at: 0, begins: true };
+    let mut scan = Scan { text, at: 0, begins: true, breaks: Vec::new() };
     while let Some(token) = scan.token() {
+        scan.push_broken(&token, &mut tokens);
         push_pieces(&token, &mut tokens);
         tokens.push(token);
     }
@@ -36,6 +37,8 @@ struct Scan<'t> {
     text: &'t [u8],
     at: usize,
     begins: bool,
+    /// Where line breaks were taken out of the last token.
+    breaks: Vec<usize>,
 }
 
 impl Scan<'_> {
@@ -56,6 +59,7 @@ impl Scan<'_> {
         let start = self.at;
         let begins = std::mem::take(&mut self.begins);
         let mut text = Vec::new();
+        self.breaks.clear();
         while let Some(byte) = self.peek(0) {
             match byte {
                 b' ' | b'\t' | b'\r' => break,
@@ -70,7 +74,10 @@ impl Scan<'_> {
                     self.at += 1;
                     match self.peek(0) {
                         None => {}
-                        Some(b'\n') => self.at += 1,
+                        Some(b'\n') => {
+                            self.breaks.push(text.len());
+                            self.at += 1;
+                        }
                         Some(escaped) => {
                             text.push(escaped);
                             self.at += 1;
@@ -84,6 +91,23 @@ impl Scan<'_> {
             }
         }
         Some(Token { text, span: Span::new(start, self.at), begins })
+    }
+
+    /// Adds what stands between broken lines, which a comment does not join, and what stands
+    /// behind `>&-`.
+    fn push_broken(&self, token: &Token, tokens: &mut Vec<Token>) {
+        let mut from = 0;
+        for &at in self.breaks.iter().chain(&[token.text.len()]) {
+            if !self.breaks.is_empty() && from < at {
+                let text = token.text.get(from..at).unwrap_or_default().to_vec();
+                tokens.push(Token { text, span: token.span, begins: true });
+            }
+            from = at;
+        }
+        let before = (token.span.start as usize).checked_sub(1).and_then(|at| self.text.get(at));
+        if let (Some(b'&'), Some(rest)) = (before, token.text.strip_prefix(b"-")) {
+            tokens.push(Token { text: rest.to_vec(), span: token.span, begins: true });
+        }
     }
 
     /// Decodes `$'…'` up to its quote or the end of the run.

@@ -9,33 +9,42 @@ use crate::span::Span;
 use crate::word::{Part, PartKind, Place, Word};
 
 impl Parser<'_> {
-    /// Where the text from `at` on, behind `((`, ends with `))`, if it does and so is arithmetic.
-    /// Otherwise two subshells were opened.
-    ///
-    /// Bash counts parentheses without regard to substitutions between them, and so does this.
-    pub(crate) fn arithmetic_end(&mut self, at: usize) -> Parsed<Option<usize>> {
+    /// Where the bracket that was opened before `at` closes for a shell that only counts brackets
+    /// and knows quotes, as bash does before it reads what is between them. Arithmetic and the
+    /// text behind `((` end there for bash, so whatever ends elsewhere for us is refused.
+    pub(crate) fn counted_end(&mut self, at: usize, open: u8, close: u8) -> Parsed<usize> {
         let mut depth = 0_u32;
         let mut here = at;
         loop {
             self.look_ahead(at, 1)?;
             match self.byte(here) {
-                0 => return Ok(Some(here)),
-                b'(' => depth = depth.saturating_add(1),
-                b')' if depth == 0 => {
-                    let is_doubled = self.byte(self.joined(here + 1)) == b')';
-                    return Ok(is_doubled.then_some(here));
-                }
-                b')' => depth -= 1,
+                0 => return Ok(self.end),
+                byte if byte == open => depth = depth.saturating_add(1),
+                byte if byte == close && depth == 0 => return Ok(here),
+                byte if byte == close => depth -= 1,
                 b'\\' => here += 1,
                 quote @ (b'\'' | b'"') => {
-                    let close = self.closing_quote(here, quote);
-                    self.look_ahead(at, close.saturating_sub(here))?;
-                    here = close;
+                    let end = self.closing_quote(here, quote);
+                    self.look_ahead(at, end.saturating_sub(here))?;
+                    here = end;
                 }
                 _ => {}
             }
             here += 1;
         }
+    }
+
+    /// Whether a `)` follows the one at `at`.
+    pub(crate) fn is_doubled(&self, at: usize) -> bool {
+        at >= self.end || self.byte(self.joined(at + 1)) == b')'
+    }
+
+    /// Refuses what ended elsewhere than counting brackets tells.
+    pub(crate) fn same_end(&self, start: usize, ours: usize, counted: usize) -> Parsed<()> {
+        if ours == counted {
+            return Ok(());
+        }
+        Err(self.unsupported(start, self.pos, "text whose brackets do not match"))
     }
 
     /// Where the quote that opens at `open` closes, or the end of the text.
@@ -56,10 +65,7 @@ impl Parser<'_> {
     /// which only counts parentheses, sees it end.
     pub(crate) fn doubled(&mut self, start: usize, end: usize) -> Parsed<Word> {
         let word = self.arithmetic(b')', start, false)?;
-        if word.span.end as usize != end {
-            let what = "arithmetic whose parentheses do not match";
-            return Err(self.unsupported(start, self.pos, what));
-        }
+        self.same_end(start, word.span.end as usize, end)?;
         self.pos += 2;
         Ok(word)
     }
@@ -92,6 +98,7 @@ impl Parser<'_> {
 
     /// `$[ … ]`; the parser stands behind the bracket.
     pub(crate) fn dollar_bracket(&mut self, start: usize) -> Parsed<Part> {
+        let counted = self.counted_end(self.pos, b'[', b']')?;
         let rules = Rules {
             stops: b"]",
             nests: (b'[', b']'),
@@ -101,6 +108,7 @@ impl Parser<'_> {
             opener: (start, 2, "`$[`", "]"),
         };
         let word = self.enclosed_word(&rules, Place::Arithmetic)?;
+        self.same_end(start, self.pos, counted)?;
         self.pos += 1;
         let expression = self.one(word);
         let kind = PartKind::Arithmetic { bracket: true, expression };

@@ -1,7 +1,7 @@
 //! Assignments, arrays, and arguments that read like assignments.
 
 use crate::few::Few;
-use crate::parser::words::{Parts, push_literal};
+use crate::parser::words::Parts;
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
 use crate::tree::{Assigned, Assignment, List};
@@ -136,11 +136,11 @@ impl Parser<'_> {
         loop {
             self.skip_blanks();
             while self.here() == b'\n' {
-                if !self.waiting.is_empty() {
+                if self.unshelved > 0 {
                     let what = "a here-document that begins inside an array";
                     return Err(self.unsupported(start, self.pos, what));
                 }
-                self.pos += 1;
+                self.newline()?;
                 self.skip_blanks();
             }
             let at = self.pos;
@@ -168,7 +168,10 @@ impl Parser<'_> {
                 let word = self.value_word()?;
                 element.value = Assigned::Word(self.one(word));
             } else {
-                let word = self.word(Place::Argument)?;
+                let word = match self.here() {
+                    b'[' => self.element()?,
+                    _ => self.word(Place::Argument)?,
+                };
                 element.value = Assigned::Word(self.one(word));
             }
             element.span = Span::new(at, self.pos);
@@ -180,23 +183,23 @@ impl Parser<'_> {
     pub(crate) fn declared(&mut self) -> Parsed<Word> {
         let start = self.pos;
         let end = self.name_end(start);
-        let sign = if end == start { Sign::None } else { self.sign(end)? };
-        let Sign::Equals(_, after) = sign else {
-            let place = match sign {
-                Sign::Subscript => Place::AssignmentArgument,
-                Sign::Equals(..) | Sign::None => Place::Argument,
-            };
-            return self.word_with_subscript(place);
-        };
-        if self.byte(after) != b'(' {
-            return self.word(Place::AssignmentArgument);
+        let is_assignment = end > start
+            && (matches!(self.byte(end), b'=' | b'[')
+                || self.byte(end) == b'+' && self.byte(end + 1) == b'=');
+        let place = if is_assignment { Place::AssignmentArgument } else { Place::Argument };
+        let word = self.word(place)?;
+        let is_open = is_assignment && self.here() == b'(';
+        if !is_open || self.byte(self.pos - 1) != b'=' {
+            return Ok(word);
         }
-        let mut parts = Parts::new();
-        push_literal(&mut parts, start, after);
-        self.pos = after;
         self.only_beyond_sh(start, "an array")?;
+        let mut parts = Parts::new();
+        for &part in self.tree.list(word.parts) {
+            parts.push(part);
+        }
+        let begin = self.pos;
         let elements = self.deeper(Parser::array)?;
-        let span = Span::new(after, self.pos);
+        let span = Span::new(begin, self.pos);
         parts.push(Part { span, kind: PartKind::Array(elements) });
         self.finish_word(start, &parts, Place::AssignmentArgument, false)
     }

@@ -99,7 +99,14 @@ impl Parser<'_> {
                     let part = self.deeper(|parser| parser.double_quoted(at, false))?;
                     parts.push(part);
                 }
-                b'\\' if rules.quoted => self.quoted_special(&mut parts, b"$`\"\\}")?,
+                b'\\' if rules.quoted => {
+                    self.quoted_special(&mut parts, b"$`\"\\}")?;
+                    // A backslash hides the next byte from the shell even where it stays.
+                    if self.pos == at + 1 && self.here() != 0 {
+                        push_literal(&mut parts, self.pos, self.pos + 1);
+                        self.pos += 1;
+                    }
+                }
                 b'\\' => match self.byte(at + 1) {
                     b'\n' => self.pos += 2,
                     0 => {
@@ -142,6 +149,7 @@ impl Parser<'_> {
     }
 
     /// `[ … ]` behind a name in command position: one run, blanks and operators included.
+    /// (The parser stands before the bracket.)
     pub(crate) fn bracketed_run(&mut self, parts: &mut Parts) -> Parsed<()> {
         let start = self.pos;
         let inner = self.subscript_parts()?;

@@ -76,6 +76,7 @@ impl Parser<'_> {
             Keyword::OnlyZsh => Err(self.unsupported(start, self.pos, "this reserved word")),
             Keyword::Bang
             | Keyword::CloseBrace
+            | Keyword::CloseTest
             | Keyword::Coproc
             | Keyword::Do
             | Keyword::Done
@@ -122,13 +123,18 @@ impl Parser<'_> {
     fn parenthesis(&mut self) -> Parsed<Kind> {
         let start = self.pos;
         let (second, at) = self.second();
-        if second == b'('
-            && let Some(end) = self.arithmetic_end(at + 1)?
-        {
-            self.pos = at + 1;
-            self.only_beyond_sh(start, "`((`")?;
-            let word = self.doubled(start, end)?;
-            return Ok(Kind::Arithmetic(self.one(word)));
+        if second == b'(' {
+            let end = self.counted_end(at + 1, b'(', b')')?;
+            if self.is_doubled(end) {
+                self.pos = at + 1;
+                self.only_beyond_sh(start, "`((`")?;
+                let word = self.doubled(start, end)?;
+                return Ok(Kind::Arithmetic(self.one(word)));
+            }
+            if self.byte(end + 1) == b'\n' {
+                self.pos = end + 1;
+                return Err(self.unexpected("`)`"));
+            }
         }
         self.pos += 1;
         let script = self.filled_script()?;
@@ -184,12 +190,15 @@ impl Parser<'_> {
             return Err(self.unsupported(start, at + 1, "`for ((`"));
         }
         self.pos = at + 1;
+        let counted = self.counted_end(self.pos, b'(', b')')?;
         let mut head = Few::<Word, 3>::new();
         for closer in [b';', b';', b')'] {
             let word = self.arithmetic(closer, start, true)?;
             head.push(word);
             self.pos += 1;
         }
+        let last = head.as_slice().last().map_or(0, |word| word.span.end as usize);
+        self.same_end(start, last, counted)?;
         self.pos += 1;
         self.skip_blanks();
         if self.here() == b';' {

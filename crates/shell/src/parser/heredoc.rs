@@ -46,7 +46,7 @@ impl Parser<'_> {
         let tabs = redirection.operator == Operator::HeredocTabs;
         let delimiter = self.delimiter(redirection.target);
         let start = self.pos;
-        let extent = self.extent(&delimiter, quoted, tabs);
+        let extent = self.extent(&delimiter, quoted, tabs)?;
         // The shell ends the last line even where the text does not.
         let is_cut = !extent.closed
             && extent.end > start
@@ -102,7 +102,7 @@ impl Parser<'_> {
     }
 
     /// Finds the delimiter's line from the parser's place on.
-    fn extent(&self, delimiter: &[u8], quoted: bool, tabs: bool) -> Extent {
+    fn extent(&self, delimiter: &[u8], quoted: bool, tabs: bool) -> Parsed<Extent> {
         let mut at = self.pos;
         let mut is_made = false;
         let mut line = Vec::new();
@@ -115,7 +115,7 @@ impl Parser<'_> {
             let is_joined = self.logical_line(&mut at, content, quoted, &mut line);
             let is_delimiter = line == delimiter;
             if is_delimiter {
-                return Extent { end: start, next: at, closed: true, is_made };
+                return Ok(Extent { end: start, next: at, closed: true, is_made });
             }
             let rest = line.strip_prefix(delimiter);
             if self.closer == Closer::Parenthesis
@@ -123,11 +123,15 @@ impl Parser<'_> {
                 && rest.is_some_and(|rest| rest.contains(&b')'))
             {
                 let next = content + delimiter.len();
-                return Extent { end: start, next, closed: true, is_made };
+                if rest.is_some_and(|rest| rest.first() != Some(&b')')) {
+                    let what = "a line that begins with the delimiter and goes on";
+                    return Err(self.unsupported(start, next, what));
+                }
+                return Ok(Extent { end: start, next, closed: true, is_made });
             }
             is_made |= is_joined || content > start;
         }
-        Extent { end: self.end, next: self.end, closed: false, is_made }
+        Ok(Extent { end: self.end, next: self.end, closed: false, is_made })
     }
 
     /// Reads one line into `line`, joining continued ones, and moves `at` behind it.

@@ -153,6 +153,7 @@ impl Parser<'_> {
         let word = self.word(place)?;
         if place == Place::Delimiter {
             self.note_heredoc();
+            self.unshelved += 1;
         }
         let heredoc = (place == Place::Delimiter)
             .then(|| Heredoc { quoted: self.is_quoted(&word), ..Heredoc::default() });

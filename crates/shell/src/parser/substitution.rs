@@ -99,9 +99,11 @@ impl Parser<'_> {
     /// `$(…)` or `$((…))`; `at` is where the first parenthesis stands.
     fn dollar_parenthesis(&mut self, start: usize, at: usize) -> Parsed<Part> {
         let second = self.joined(at + 1);
-        if self.byte(second) == b'('
-            && let Some(end) = self.arithmetic_end(second + 1)?
-        {
+        let end = match self.byte(second) {
+            b'(' => Some(self.counted_end(second + 1, b'(', b')')?),
+            _ => None,
+        };
+        if let Some(end) = end.filter(|&end| self.is_doubled(end)) {
             self.pos = second + 1;
             let word = self.doubled(start, end)?;
             let expression = self.one(word);
@@ -116,6 +118,11 @@ impl Parser<'_> {
 
     /// A script up to `)`, and the `)`.
     fn parenthesised(&mut self, start: usize, len: usize, what: &'static str) -> Parsed<Script> {
+        // Behind a second parenthesis bash only counts brackets to find the end.
+        let counted = match self.byte(self.joined(self.pos)) {
+            b'(' => Some(self.counted_end(self.pos, b'(', b')')?),
+            _ => None,
+        };
         let script = self.nested(Closer::Parenthesis, Parser::script)?;
         self.skip_blanks();
         if self.here() != b')' {
@@ -124,6 +131,7 @@ impl Parser<'_> {
             }
             return Err(self.unexpected("`)`"));
         }
+        self.same_end(start, self.pos, counted.unwrap_or(self.pos))?;
         self.pos += 1;
         Ok(script)
     }

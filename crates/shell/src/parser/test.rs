@@ -30,8 +30,8 @@ enum Side {
 impl Parser<'_> {
     /// Reads up to `]]` and over it; the parser stands behind `[[`.
     pub(crate) fn double_bracket(&mut self, start: usize) -> Parsed<Kind> {
-        let test = self.or_test(start)?;
-        self.skip_test_newlines(start)?;
+        let test = self.or_test()?;
+        self.skip_newlines()?;
         if !self.is_at_closer() {
             if self.pos >= self.end {
                 return Err(self.unclosed(start, 2, "`[[`", "]]"));
@@ -48,27 +48,16 @@ impl Parser<'_> {
             && is_break(self.byte(self.joined(self.pos + 2)))
     }
 
-    /// Newlines inside `[[ ]]`; a here-document cannot begin here.
-    fn skip_test_newlines(&mut self, start: usize) -> Parsed<()> {
-        self.skip_blanks();
-        if self.here() == b'\n' && !self.waiting.is_empty() {
-            let what = "a here-document that begins inside `[[`";
-            return Err(self.unsupported(start, self.pos, what));
-        }
-        self.skip_newlines()
-    }
-
-    fn or_test(&mut self, start: usize) -> Parsed<Test> {
-        self.joined_tests(start, b'|')
+    fn or_test(&mut self) -> Parsed<Test> {
+        self.joined_tests(b'|')
     }
 
     /// Tests joined by `||`, each of which is tests joined by `&&`.
-    fn joined_tests(&mut self, start: usize, sign: u8) -> Parsed<Test> {
+    fn joined_tests(&mut self, sign: u8) -> Parsed<Test> {
         let mut tests = Few::<Test, 2>::new();
         let begin = self.pos;
         loop {
-            let test =
-                if sign == b'|' { self.joined_tests(start, b'&')? } else { self.term(start)? };
+            let test = if sign == b'|' { self.joined_tests(b'&')? } else { self.term()? };
             tests.push(test);
             self.skip_blanks();
             let (second, at) = self.second();
@@ -86,43 +75,45 @@ impl Parser<'_> {
         Ok(Test { span, kind })
     }
 
-    fn term(&mut self, start: usize) -> Parsed<Test> {
-        self.skip_test_newlines(start)?;
+    fn term(&mut self) -> Parsed<Test> {
+        self.skip_newlines()?;
         let begin = self.pos;
         match self.here() {
-            b'!' if is_break(self.byte(begin + 1)) && self.byte(begin + 1) != b'('
+            b'!' if is_break(self.byte(self.joined(begin + 1))) && self.byte(begin + 1) != b'('
                 || self.is_bang() =>
             {
                 self.pos += 1;
-                let inner = self.deeper(|parser| parser.term(start))?;
+                let inner = self.deeper(|parser| parser.term())?;
                 let kind = TestKind::Not(self.one(inner));
                 return Ok(Test { span: Span::new(begin, self.pos), kind });
             }
             b'(' => {
                 self.pos += 1;
-                let inner = self.deeper(|parser| parser.or_test(start))?;
-                self.skip_test_newlines(start)?;
+                let inner = self.deeper(|parser| parser.or_test())?;
+                self.skip_newlines()?;
                 if self.here() != b')' {
                     return Err(self.unexpected("`)`"));
                 }
                 self.pos += 1;
                 let kind = TestKind::Group(self.one(inner));
                 let test = Test { span: Span::new(begin, self.pos), kind };
-                self.skip_test_newlines(start)?;
+                self.skip_newlines()?;
                 return Ok(test);
             }
-            b'-' if UNARY.contains(&self.byte(begin + 1)) && is_break(self.byte(begin + 2)) => {
+            b'-' if UNARY.contains(&self.byte(begin + 1))
+                && is_break(self.byte(self.joined(begin + 2))) =>
+            {
                 self.pos += 2;
                 let operator = Span::new(begin, self.pos);
                 let word = self.operand(Side::Word)?;
                 let kind = TestKind::Unary(operator, self.one(word));
                 let test = Test { span: Span::new(begin, self.pos), kind };
-                self.skip_test_newlines(start)?;
+                self.skip_newlines()?;
                 return Ok(test);
             }
             _ => {}
         }
-        self.comparison(start)
+        self.comparison()
     }
 
     /// Whether a `!` before `(` negates; with `extglob` it would begin a pattern.
@@ -131,7 +122,7 @@ impl Parser<'_> {
     }
 
     /// A word alone, or two with an operator between them.
-    fn comparison(&mut self, start: usize) -> Parsed<Test> {
+    fn comparison(&mut self) -> Parsed<Test> {
         let begin = self.pos;
         let left = self.operand(Side::Word)?;
         let after_left = self.pos;
@@ -155,7 +146,7 @@ impl Parser<'_> {
         words.push(right);
         let kind = TestKind::Binary(operator, words.shelve(&mut self.tree));
         let test = Test { span: Span::new(begin, self.pos), kind };
-        self.skip_test_newlines(start)?;
+        self.skip_newlines()?;
         Ok(test)
     }
 
@@ -165,8 +156,11 @@ impl Parser<'_> {
             return Some((Span::new(start, start + 1), Side::Word));
         }
         let mut end = start;
-        while !is_break(self.byte(end)) {
+        while !is_break(self.byte(end)) && self.joined(end) == end {
             end += 1;
+        }
+        if !is_break(self.byte(self.joined(end))) {
+            return None;
         }
         let span = Span::new(start, end);
         let text = self.tree.text(span);
@@ -236,7 +230,9 @@ impl Parser<'_> {
             is_word: false,
             opener: (open, 1, "the group", ")"),
         };
+        let counted = self.counted_end(self.pos, b'(', b')')?;
         let inner = self.deeper(|parser| parser.enclosed(&rules))?;
+        self.same_end(open, self.pos, counted)?;
         for &part in inner.as_slice() {
             parts.push(part);
         }

@@ -34,15 +34,20 @@ pub(crate) fn push_part(parts: &mut Parts, part: Part) {
 impl Parser<'_> {
     /// Reads one word; the parser stands before its first byte.
     pub(crate) fn word(&mut self, place: Place) -> Parsed<Word> {
-        self.word_from(place, false)
+        self.word_from(place, false, false)
     }
 
     /// Reads a word in command position, where `name[ … ]` holds together blanks and all.
     pub(crate) fn word_with_subscript(&mut self, place: Place) -> Parsed<Word> {
-        self.word_from(place, true)
+        self.word_from(place, true, false)
     }
 
-    fn word_from(&mut self, place: Place, subscript: bool) -> Parsed<Word> {
+    /// Reads an element of an array, where a leading `[ … ]` holds together likewise.
+    pub(crate) fn element(&mut self) -> Parsed<Word> {
+        self.word_from(Place::Argument, true, true)
+    }
+
+    fn word_from(&mut self, place: Place, subscript: bool, is_element: bool) -> Parsed<Word> {
         let start = self.pos;
         if let Some(word) = self.plain_word(place) {
             return Ok(word);
@@ -52,8 +57,10 @@ impl Parser<'_> {
         let outer_quote = std::mem::take(&mut self.has_bare_quote);
         if subscript {
             let name_end = self.name_end(start);
-            if name_end > start && self.byte(name_end) == b'[' {
-                push_literal(&mut parts, start, name_end);
+            if self.byte(name_end) == b'[' && (name_end > start || is_element) {
+                if name_end > start {
+                    push_literal(&mut parts, start, name_end);
+                }
                 self.pos = name_end;
                 self.bracketed_run(&mut parts)?;
             }
@@ -268,12 +275,15 @@ impl Parser<'_> {
         {
             at += 1;
         }
-        if self.joined(at) != at {
+        let next = self.joined(at);
+        // A quote or an expansion inside the login name keeps the tilde as it is.
+        let is_whole =
+            matches!(self.byte(next), b'/' | b':') || crate::lexer::is_break(self.byte(next));
+        if next != at && !is_whole {
             return Err(self.unsupported(start, at, "`~` before a line break"));
         }
-        // A quote or an expansion inside the login name keeps the tilde as it is.
-        if matches!(self.byte(at), b'/' | b':') || crate::lexer::is_break(self.byte(at)) {
-            self.pos = at;
+        if is_whole {
+            self.pos = next;
             let span = Span::new(start, at);
             parts.push(Part { span, kind: PartKind::Tilde });
         } else {

@@ -1,18 +1,26 @@
 //! Printing commands and redirections.
 
 use crate::dialect::Dialect;
+use crate::lexer::Keyword;
 use crate::printer::Printer;
 use crate::tree::{
     ArmEnd, Assigned, Assignment, Branch, Command, Descriptor, Kind, List, Loop, Operator,
-    Redirection, Script, Test, TestKind,
+    Redirection, Script, Simple, Test, TestKind,
 };
 use crate::word::Word;
 
 impl Printer<'_> {
     pub(super) fn command(&mut self, command: &Command) {
         let mut is_empty = false;
+        let mut redirections = self.tree.list(command.redirections);
         match command.kind {
             Kind::Simple(simple) => {
+                if self.begins_reserved(&simple) {
+                    for redirection in std::mem::take(&mut redirections) {
+                        self.redirection(redirection);
+                        self.put(" ");
+                    }
+                }
                 let mut gap = "";
                 for assignment in self.tree.list(simple.assignments) {
                     self.put(gap);
@@ -86,12 +94,19 @@ impl Printer<'_> {
                 }
             }
         }
-        for redirection in self.tree.list(command.redirections) {
+        for redirection in redirections {
             if !std::mem::take(&mut is_empty) {
                 self.put(" ");
             }
             self.redirection(redirection);
         }
+    }
+
+    /// Whether the program is a reserved word, which only a redirection before it makes a word.
+    fn begins_reserved(&self, simple: &Simple) -> bool {
+        let first = self.tree.list(simple.words).first();
+        simple.assignments.is_empty()
+            && first.is_some_and(|word| Keyword::is_reserved(self.tree.text(word.span)))
     }
 
     fn enclose(&mut self, opener: &str, script: Script, closer: &str) {
