@@ -83,13 +83,13 @@ impl Parser<'_> {
                 || self.is_bang() =>
             {
                 self.pos += 1;
-                let inner = self.deeper(|parser| parser.term())?;
+                let inner = self.deeper(Parser::term)?;
                 let kind = TestKind::Not(self.one(inner));
                 return Ok(Test { span: Span::new(begin, self.pos), kind });
             }
             b'(' => {
                 self.pos += 1;
-                let inner = self.deeper(|parser| parser.or_test())?;
+                let inner = self.deeper(Parser::or_test)?;
                 self.skip_newlines()?;
                 if self.here() != b')' {
                     return Err(self.unexpected("`)`"));
