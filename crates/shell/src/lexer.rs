@@ -199,6 +199,7 @@ impl Parser<'_> {
                 b' ' | b'\t' => self.pos += 1,
                 b'\\' if self.byte(self.pos + 1) == b'\n' => self.pos += 2,
                 b'#' => {
+                    self.unseen += 1;
                     while !matches!(self.here(), b'\n' | 0) {
                         self.pos += 1;
                     }

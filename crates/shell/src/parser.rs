@@ -53,6 +53,10 @@ pub(crate) struct Parser<'r> {
     derived: usize,
     /// Here-documents whose bodies come after the next newline: places on their shelf.
     waiting: Vec<usize>,
+    /// Behind the last line continuation inside a word; 0 before the first.
+    last_break: usize,
+    /// How many comments and here-documents were read, which counting brackets does not see.
+    pub(crate) unseen: usize,
     /// How many here-documents of the command being read do not wait yet.
     unshelved: usize,
     /// What ends the script being read.
@@ -108,6 +112,8 @@ impl<'r> Parser<'r> {
             look_ahead: Limits::look_ahead(text.len()),
             derived: Limits::derived(text.len()),
             waiting: Vec::new(),
+            last_break: 0,
+            unseen: 0,
             unshelved: 0,
             closer: Closer::End,
             redirected: usize::MAX,
@@ -245,7 +251,7 @@ impl<'r> Parser<'r> {
         }
     }
 
-    /// Notes the end of an item at a `;` or a newline.
+    /// Notes a separator between commands.
     pub(crate) fn note_separator(&mut self, is_semicolon: bool) -> Parsed<()> {
         match self.reprint {
             Reprint::AfterHeredoc => self.reprint = Reprint::LosesSemicolon,

@@ -127,7 +127,7 @@ impl Parser<'_> {
                     let part = self.backtick(false)?;
                     parts.push(part);
                 }
-                b'<' | b'>' if !rules.quoted && hidden.is_none() && self.second().0 == b'(' => {
+                b'<' | b'>' if self.is_process_in(rules) => {
                     let part = self.process()?;
                     parts.push(part);
                 }
@@ -146,6 +146,11 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a process substitution begins here; arithmetic and quotes have none.
+    fn is_process_in(&self, rules: &Rules) -> bool {
+        !rules.quoted && rules.single == Single::Quotes && self.second().0 == b'('
     }
 
     /// `[ … ]` behind a name in command position: one run, blanks and operators included.

@@ -154,6 +154,7 @@ impl Parser<'_> {
         if place == Place::Delimiter {
             self.note_heredoc();
             self.unshelved += 1;
+            self.unseen += 1;
         }
         let heredoc = (place == Place::Delimiter)
             .then(|| Heredoc { quoted: self.is_quoted(&word), ..Heredoc::default() });

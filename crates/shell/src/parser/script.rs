@@ -60,6 +60,7 @@ impl Parser<'_> {
                 (b'|', b'|') => Join::Or,
                 _ => break,
             };
+            self.note_separator(false)?;
             self.pos = at + 1;
             self.skip_newlines()?;
         }
@@ -75,6 +76,7 @@ impl Parser<'_> {
                 if self.reader.dialect == Dialect::Zsh && matches!(second, b'|' | b'!') {
                     return Err(self.unsupported(self.pos, at + 1, "a job that is disowned"));
                 }
+                self.note_separator(false)?;
                 self.pos += 1;
                 background = true;
                 true
@@ -125,6 +127,7 @@ impl Parser<'_> {
             if self.here() != b'|' || second == b'|' {
                 break;
             }
+            self.note_separator(false)?;
             if second == b'&' {
                 if self.reader.dialect == Dialect::Sh {
                     return Err(self.unsupported(self.pos, at + 1, "`|&`"));

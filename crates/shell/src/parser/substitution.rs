@@ -123,6 +123,7 @@ impl Parser<'_> {
             b'(' => Some(self.counted_end(self.pos, b'(', b')')?),
             _ => None,
         };
+        let unseen = self.unseen;
         let script = self.nested(Closer::Parenthesis, Parser::script)?;
         self.skip_blanks();
         if self.here() != b')' {
@@ -132,6 +133,10 @@ impl Parser<'_> {
             return Err(self.unexpected("`)`"));
         }
         self.same_end(start, self.pos, counted.unwrap_or(self.pos))?;
+        if counted.is_some() && self.unseen != unseen {
+            let what = "a comment or here-document behind two parentheses";
+            return Err(self.unsupported(start, self.pos, what));
+        }
         self.pos += 1;
         Ok(script)
     }

@@ -148,8 +148,9 @@ impl Parser<'_> {
         Ok(Word::new(Span::new(start, self.pos), parts, place))
     }
 
+    /// Whether a line continuation stands in the word that began at `start`.
     fn has_line_break(&self, start: usize) -> bool {
-        self.tree.text(Span::new(start, self.pos)).windows(2).any(|pair| pair == b"\\\n")
+        self.last_break > start
     }
 
     /// Reads one part that needs a look; false where the word ends instead.
@@ -163,7 +164,10 @@ impl Parser<'_> {
         let at = self.pos;
         match self.here() {
             b'\\' => match self.byte(at + 1) {
-                b'\n' => self.pos += 2,
+                b'\n' => {
+                    self.pos += 2;
+                    self.last_break = self.pos;
+                }
                 0 => {
                     // Behind a last backslash there is nothing to escape.
                     self.pos += 1;
@@ -218,7 +222,7 @@ impl Parser<'_> {
                 parts.push(part);
             }
             b'~' if self.is_tilde(place, start) => self.tilde(parts)?,
-            b'~' if self.is_behind_line_break(start) => {
+            b'~' if self.has_line_break(start) => {
                 return Err(self.unsupported(at, at + 1, "`~` behind a line break"));
             }
             byte => {
@@ -249,13 +253,6 @@ impl Parser<'_> {
             }
             Place::Delimiter | Place::Body | Place::Arithmetic | Place::Name => false,
         }
-    }
-
-    /// Whether the word goes on here behind a line continuation.
-    fn is_behind_line_break(&self, start: usize) -> bool {
-        self.pos >= start + 2
-            && self.byte(self.pos - 1) == b'\n'
-            && self.byte(self.pos - 2) == b'\\'
     }
 
     fn reads_like_assignment(&self, start: usize) -> bool {
