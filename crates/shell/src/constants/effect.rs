@@ -1,5 +1,6 @@
 //! What a command can do to the parameters of the shell it runs in.
 
+use crate::dialect::Dialect;
 use crate::tree::{Assigned, Command, Kind, Tree};
 use crate::value::Value;
 use crate::word::{Action, Expansion, PartKind, Prefix, Word};
@@ -192,6 +193,7 @@ impl Summary {
                 Some(_) => self.effect(tree, rest),
             },
             b"printf" | b"test" | b"[" => uses_option_v(tree, rest),
+            b"declare" | b"typeset" if tree.dialect == Dialect::Sh => Effect::ChangesAny,
             b"declare" | b"export" | b"local" | b"readonly" | b"typeset" => {
                 plain_declaration(tree, rest)
             }

@@ -124,7 +124,7 @@ impl Parser<'_> {
                     self.dollar(&mut parts, literal_quotes || hidden.is_some(), Place::Pattern)?;
                 }
                 b'`' => {
-                    let part = self.backtick(false)?;
+                    let part = self.backtick_in_braces(rules.quoted)?;
                     parts.push(part);
                 }
                 b'<' | b'>' if self.is_process_in(rules) => {

@@ -1,5 +1,6 @@
 //! Here-documents: their bodies stand on the lines after the newline that ends the command.
 
+use crate::dialect::Dialect;
 use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
 use crate::tree::{Heredoc, Operator};
@@ -48,7 +49,8 @@ impl Parser<'_> {
         let start = self.pos;
         let extent = self.extent(&delimiter, quoted, tabs)?;
         // The shell ends the last line even where the text does not.
-        let is_cut = !extent.closed
+        let is_cut = self.reader.dialect != Dialect::Zsh
+            && !extent.closed
             && extent.end > start
             && self.byte(extent.end.saturating_sub(1)) != b'\n';
         let (from, mut to) = if extent.is_made || is_cut {

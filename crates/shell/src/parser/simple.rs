@@ -54,6 +54,10 @@ impl Parser<'_> {
         if assignments.len() + words.len() + redirections.len() == 0 {
             return Err(self.unexpected("a command"));
         }
+        if words.len() == 0 && redirections.len() > 0 && self.reader.dialect == Dialect::Zsh {
+            // Zsh runs a program of its own choice there.
+            return Err(self.unsupported(start, end, "a redirection without a command"));
+        }
         self.note_options(words.as_slice());
         let simple = Simple {
             assignments: assignments.shelve(&mut self.tree),

@@ -110,6 +110,9 @@ impl Parser<'_> {
             let kind = PartKind::Arithmetic { bracket: false, expression };
             return Ok(Part { span: Span::new(start, self.pos), kind });
         }
+        if end.is_some() {
+            self.only_beyond_sh(start, "`$((` that is no arithmetic")?;
+        }
         self.pos = at + 1;
         let script = self.parenthesised(start, at + 1 - start, "`$(`")?;
         let kind = PartKind::Command { form: CommandForm::Dollar, script };
@@ -190,6 +193,18 @@ impl Parser<'_> {
         self.pos = at + 1;
         let kind = PartKind::Command { form: CommandForm::Backtick, script };
         Ok(Part { span: Span::new(start, at + 1), kind })
+    }
+
+    /// Backticks between the braces of an expansion: there shells do not agree about `\"`.
+    pub(crate) fn backtick_in_braces(&mut self, quoted: bool) -> Parsed<Part> {
+        let start = self.pos;
+        let part = self.backtick(false)?;
+        let text = self.tree.text(part.span);
+        let frees_quote = text.windows(2).any(|pair| pair == b"\\\"");
+        if quoted && frees_quote && self.reader.dialect != Dialect::Bash {
+            return Err(self.unsupported(start, self.pos, "`\\\"` in backticks in an expansion"));
+        }
+        Ok(part)
     }
 
     /// Whether a `"` without a backslash stands between two offsets.

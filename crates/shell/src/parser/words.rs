@@ -169,7 +169,10 @@ impl Parser<'_> {
                     self.last_break = self.pos;
                 }
                 0 => {
-                    // Behind a last backslash there is nothing to escape.
+                    // Behind a last backslash there is nothing to escape; bash keeps it.
+                    if self.reader.dialect == Dialect::Zsh {
+                        return Err(self.unsupported(at, at + 1, "a last backslash"));
+                    }
                     self.pos += 1;
                     let (span, inner) = (Span::new(at, at + 1), Span::new(at, at + 1));
                     parts.push(Part { span, kind: PartKind::Escaped(inner) });
@@ -276,8 +279,8 @@ impl Parser<'_> {
         // A quote or an expansion inside the login name keeps the tilde as it is.
         let is_whole =
             matches!(self.byte(next), b'/' | b':') || crate::lexer::is_break(self.byte(next));
-        if next != at && !is_whole {
-            return Err(self.unsupported(start, at, "`~` before a line break"));
+        if !is_whole && (next != at || self.reader.dialect == Dialect::Zsh) {
+            return Err(self.unsupported(start, at, "`~` before this"));
         }
         if is_whole {
             self.pos = next;
