@@ -52,8 +52,8 @@ impl Parser<'_> {
                 self.plain_parameter(start, at)?
             }
             _ => {
-                if self.reader.dialect == Dialect::Zsh && matches!(next, b'=' | b'~' | b'^' | b'+')
-                {
+                let is_own = matches!(next, b'=' | b'~' | b'^' | b'+') || next >= 0x80;
+                if is_own && self.reader.dialect == Dialect::Zsh {
                     return Err(self.unsupported(start, at + 1, "this expansion"));
                 }
                 self.pos += 1;
