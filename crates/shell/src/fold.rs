@@ -351,6 +351,10 @@ impl<'t, 'c> Folder<'t, 'c> {
             field.append(self.tree, Span { start: from, end: value.end });
             after.push(field);
         }
+        if after.len() > Limits::FIELDS {
+            self.overflow = Some(span);
+            return;
+        }
         if let [only] = *after {
             self.first = only;
             self.fields.clear();

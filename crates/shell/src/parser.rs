@@ -282,7 +282,8 @@ impl<'r> Parser<'r> {
         let kind = if is_doubtful { RefusalKind::Unsupported } else { kind };
         let span = self.tree.locate(Span::new(start.min(end), end));
         let len = crate::span::narrow(self.tree.origins.source_len());
-        let span = Span { start: span.start.min(len), end: span.end.min(len) };
+        let (start, end) = (span.start.min(len), span.end.min(len));
+        let span = Span { start, end: end.max(start) };
         Box::new(Refusal { kind, span, message })
     }
 

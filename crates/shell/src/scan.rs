@@ -18,17 +18,21 @@ pub struct Token {
     pub begins: bool,
 }
 
-/// Every word that may stand in a text, in the order of the text.
+/// Every word that may stand in a text.
 ///
 /// The result is never longer than a small multiple of the text.
 #[must_use]
 pub fn scan(text: &[u8]) -> Vec<Token> {
     let mut tokens = Vec::new();
-    let mut scan = Scan { text, at: 0, begins: true, breaks: Vec::new() };
-    while let Some(token) = scan.token() {
-        scan.push_broken(&token, &mut tokens);
-        push_pieces(&token, &mut tokens);
-        tokens.push(token);
+    // Whether `$'` decodes depends on quotes before it, so both readings are given.
+    let has_ansi = text.windows(2).any(|pair| pair == b"$'");
+    for decodes in [true, false].into_iter().take(if has_ansi { 2 } else { 1 }) {
+        let mut scan = Scan { text, at: 0, begins: true, decodes, breaks: Vec::new() };
+        while let Some(token) = scan.token() {
+            scan.push_broken(&token, &mut tokens);
+            push_pieces(&token, &mut tokens);
+            tokens.push(token);
+        }
     }
     tokens
 }
@@ -37,6 +41,8 @@ struct Scan<'t> {
     text: &'t [u8],
     at: usize,
     begins: bool,
+    /// Whether `$'…'` is decoded.
+    decodes: bool,
     /// Where line breaks were taken out of the last token.
     breaks: Vec<usize>,
 }
@@ -65,7 +71,7 @@ impl Scan<'_> {
                 b' ' | b'\t' | b'\r' => break,
                 _ if is_operator(byte) => break,
                 b'\'' | b'"' => self.at += 1,
-                b'$' if self.peek(1) == Some(b'\'') => {
+                b'$' if self.decodes && self.peek(1) == Some(b'\'') => {
                     self.at += 2;
                     self.ansi(&mut text);
                 }
@@ -138,6 +144,11 @@ fn push_pieces(token: &Token, tokens: &mut Vec<Token>) {
             b'{' | b'}' | b',' | b'=' | b'$' | b':' | b'!' | b'[' | b']' | b' ' | b'\n' | b'\t'
         ) || matches!(byte, b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`' | b'\'' | b'"')
     };
+    if token.text.contains(&b'\\') {
+        // Backticks take off one more backslash.
+        let text = token.text.iter().copied().filter(|&byte| byte != b'\\').collect();
+        tokens.push(Token { text, span: token.span, begins: true });
+    }
     if !token.text.iter().any(is_glue) {
         return;
     }

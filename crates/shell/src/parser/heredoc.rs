@@ -59,6 +59,7 @@ impl Parser<'_> {
             (start, extent.end)
         };
         if is_cut {
+            self.tree.origins.record(to, extent.end - 1);
             self.tree.text.push(b'\n');
             to += 1;
         }

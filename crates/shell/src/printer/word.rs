@@ -8,7 +8,7 @@ use crate::word::{Action, CommandForm, Expansion, Part, PartKind, Prefix, Word};
 
 impl Printer<'_> {
     pub(super) fn word(&mut self, word: &Word) {
-        self.parts(word.parts);
+        self.parts(word.parts, false);
     }
 
     /// The body of a here-document; a quoted one is its text.
@@ -16,7 +16,7 @@ impl Printer<'_> {
         if quoted {
             self.put(self.tree.text(word.span));
         } else {
-            self.parts(word.parts);
+            self.parts(word.parts, false);
         }
     }
 
@@ -28,13 +28,14 @@ impl Printer<'_> {
         }
     }
 
-    fn parts(&mut self, parts: List<Part>) {
+    /// Prints parts; `quoted` says that they stand directly between double quotes.
+    fn parts(&mut self, parts: List<Part>, quoted: bool) {
         for part in self.tree.list(parts) {
-            self.part(*part);
+            self.part(*part, quoted);
         }
     }
 
-    fn part(&mut self, part: Part) {
+    fn part(&mut self, part: Part, quoted: bool) {
         match part.kind {
             PartKind::Literal | PartKind::Glob | PartKind::Sequence | PartKind::Tilde => {
                 self.put(self.tree.text(part.span));
@@ -51,7 +52,7 @@ impl Printer<'_> {
             PartKind::AnsiC(decoded) => self.ansi(decoded),
             PartKind::DoubleQuoted { parts, locale } => {
                 self.put(if locale { "$\"" } else { "\"" });
-                self.parts(parts);
+                self.parts(parts, true);
                 self.put("\"");
             }
             PartKind::Parameter(expansions) => {
@@ -66,7 +67,7 @@ impl Printer<'_> {
                     CommandForm::Backtick => {
                         self.put("`");
                         for byte in text {
-                            if matches!(byte, b'\\' | b'`') {
+                            if matches!(byte, b'\\' | b'`') || quoted && byte == b'"' {
                                 self.put("\\");
                             }
                             self.put([byte]);
