@@ -198,7 +198,9 @@ impl Summary {
                 plain_declaration(tree, rest)
             }
             b"unset" => Effect::Unsets,
-            b"shopt" | b"set" => Effect::ChangesLater.where_any(tree, rest, &[b"failglob"]),
+            b"shopt" | b"set" => {
+                Effect::ChangesLater.where_any(tree, rest, &[b"failglob", b"posix"])
+            }
             _ if CHANGERS.contains(&program) => Effect::ChangesAny,
             _ if POISONERS.contains(&program) => Effect::ChangesLater,
             _ => Effect::None,

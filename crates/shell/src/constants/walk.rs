@@ -87,9 +87,14 @@ impl<'t> Walk<'t> {
 
     fn command_at(&mut self, at: usize) {
         let Some(&command) = self.tree.commands.get(at) else { return };
+        // A command whose redirection fails does not run.
+        let before = (!command.redirections.is_empty()).then(|| self.now.clone());
         match command.kind {
             Kind::Simple(simple) => {
                 self.simple(simple, command.redirections);
+                if let Some(before) = before.filter(|_| !simple.words.is_empty()) {
+                    self.now.meet(self.tree, &before);
+                }
                 return;
             }
             Kind::Subshell(script) => {
@@ -158,6 +163,9 @@ impl<'t> Walk<'t> {
             }
         }
         self.redirections(command.redirections);
+        if let Some(before) = before {
+            self.now.meet(self.tree, &before);
+        }
     }
 
     fn meet_all(&mut self, ends: &[Constants]) {
@@ -280,7 +288,10 @@ impl<'t> Walk<'t> {
             }
             _ => self.forget_span(assignment.name),
         }
-        if matches!(self.tree.text(assignment.name), b"PS4" | b"PROMPT_COMMAND") {
+        if matches!(
+            self.tree.text(assignment.name),
+            b"PS4" | b"PROMPT_COMMAND" | b"POSIXLY_CORRECT"
+        ) {
             self.now.poison();
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::few::Few;
 use crate::parser::words::Parts;
-use crate::parser::{Parsed, Parser};
+use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
 use crate::tree::{Assigned, Assignment, List};
 use crate::word::{Part, PartKind, Place, Word};
@@ -149,6 +149,7 @@ impl Parser<'_> {
                 if !crate::lexer::is_break(self.byte(self.joined(self.pos))) {
                     return Err(self.unsupported(start, self.pos + 1, "text behind an array"));
                 }
+                self.refuse_escapes(start)?;
                 return Ok(elements.shelve(&mut self.tree));
             }
             if self.pos >= self.end {
@@ -177,6 +178,21 @@ impl Parser<'_> {
             element.span = Span::new(at, self.pos);
             elements.push(element);
         }
+    }
+
+    /// Refuses escaped operators in an array inside a substitution, where bash before 5.3 takes
+    /// them for operators while it looks for the end.
+    fn refuse_escapes(&self, start: usize) -> Parsed<()> {
+        let is_odd = |pair: &[u8]| match pair {
+            [b'\\', byte] => b"();&|<>\"'`".contains(byte),
+            _ => false,
+        };
+        let text = self.tree.text(Span::new(start, self.pos));
+        if self.closer == Closer::Parenthesis && text.windows(2).any(is_odd) {
+            let what = "an escaped operator in an array in a substitution";
+            return Err(self.unsupported(start, self.pos, what));
+        }
+        Ok(())
     }
 
     /// Reads an argument of `declare` and its kin, which may be an assignment, arrays included.

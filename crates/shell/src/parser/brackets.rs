@@ -27,6 +27,13 @@ pub(crate) struct Rules {
     pub(crate) opener: (usize, usize, &'static str, &'static str),
 }
 
+impl Rules {
+    /// Whether the text stands between the braces of an expansion.
+    fn is_braced(&self) -> bool {
+        self.stops.contains(&b'}')
+    }
+}
+
 /// What a single quote does in enclosed text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Single {
@@ -126,6 +133,11 @@ impl Parser<'_> {
                 b'`' => {
                     let part = self.backtick_in_braces(rules.quoted)?;
                     parts.push(part);
+                }
+                b'<' | b'>' if rules.quoted && rules.is_braced() && self.second().0 == b'(' => {
+                    // Bash does not run it there, yet reads it as one when it looks for the end.
+                    let what = "a process substitution in a quoted expansion";
+                    return Err(self.unsupported(at, at + 2, what));
                 }
                 b'<' | b'>' if self.is_process_in(rules) => {
                     let part = self.process()?;

@@ -58,7 +58,7 @@ impl Parser<'_> {
             // Zsh runs a program of its own choice there.
             return Err(self.unsupported(start, end, "a redirection without a command"));
         }
-        self.note_options(words.as_slice());
+        self.note_options(words.as_slice(), start)?;
         let simple = Simple {
             assignments: assignments.shelve(&mut self.tree),
             words: words.shelve(&mut self.tree),
@@ -101,10 +101,10 @@ impl Parser<'_> {
     }
 
     /// Heeds options that change how the text after them is read.
-    fn note_options(&mut self, words: &[Word]) {
-        let Some((program, rest)) = words.split_first() else { return };
+    fn note_options(&mut self, words: &[Word], start: usize) -> Parsed<()> {
+        let Some((program, rest)) = words.split_first() else { return Ok(()) };
         if rest.is_empty() || self.reader.dialect != Dialect::Bash {
-            return;
+            return Ok(());
         }
         match self.plain(program) {
             b"set" => {
@@ -114,6 +114,12 @@ impl Parser<'_> {
                 };
                 if rest.iter().any(|word| is_doubtful(self.plain(word))) {
                     self.tree.braces_are_doubtful = true;
+                }
+                let takes_keywords = |text: &[u8]| {
+                    text == b"keyword" || text.starts_with(b"-") && text.contains(&b'k')
+                };
+                if rest.iter().any(|word| takes_keywords(self.plain(word))) {
+                    return Err(self.unsupported(start, self.pos, "`set -k`"));
                 }
             }
             b"shopt" if rest.iter().any(|word| self.plain(word) == b"extglob") => {
@@ -125,6 +131,7 @@ impl Parser<'_> {
             }
             _ => {}
         }
+        Ok(())
     }
 
     /// The text of a word that is nothing but literal; empty for any other.

@@ -133,6 +133,10 @@ impl Parser<'_> {
         if self.reader.dialect == Dialect::Zsh {
             self.refuse_zsh_word(start, parts.as_slice(), place)?;
         }
+        if has_brace && parts.as_slice().iter().any(|part| self.unsettles_braces(part)) {
+            let what = "an open brace in an expansion beside braces";
+            return Err(self.unsupported(start, self.pos, what));
+        }
         let ends_at_operator = matches!(self.here(), b'<' | b'>');
         if (has_brace || ends_at_operator) && self.has_line_break(start) {
             let what = "a line break inside a word with braces or before a redirection";
@@ -146,6 +150,17 @@ impl Parser<'_> {
             parts.shelve(&mut self.tree)
         };
         Ok(Word::new(Span::new(start, self.pos), parts, place))
+    }
+
+    /// Whether an expansion holds a brace that bash would count among those around it.
+    fn unsettles_braces(&self, part: &Part) -> bool {
+        let text = self.tree.text(part.span);
+        let balance = text.iter().fold(0_i64, |balance, byte| match byte {
+            b'{' => balance + 1,
+            b'}' => balance - 1,
+            _ => balance,
+        });
+        matches!(part.kind, PartKind::Parameter(_)) && balance != 0
     }
 
     /// Whether a line continuation stands in the word that began at `start`.
@@ -169,13 +184,8 @@ impl Parser<'_> {
                     self.last_break = self.pos;
                 }
                 0 => {
-                    // Behind a last backslash there is nothing to escape; bash keeps it.
-                    if self.reader.dialect == Dialect::Zsh {
-                        return Err(self.unsupported(at, at + 1, "a last backslash"));
-                    }
-                    self.pos += 1;
-                    let (span, inner) = (Span::new(at, at + 1), Span::new(at, at + 1));
-                    parts.push(Part { span, kind: PartKind::Escaped(inner) });
+                    // Shells keep or drop it by what stands before it.
+                    return Err(self.unsupported(at, at + 1, "a last backslash"));
                 }
                 _ => {
                     self.pos += 2;
