@@ -110,10 +110,15 @@ impl Constants {
     /// Keeps what this and the other path agree on.
     fn meet(&mut self, tree: &Tree, other: &Constants) {
         self.poisoned |= other.poisoned;
+        let mut place = 0;
         self.entries.retain(|&(name, value)| {
-            other
-                .get(tree, tree.text(name))
-                .is_some_and(|theirs| theirs == value || tree.text(theirs) == tree.text(value))
+            // Paths that part and meet again mostly hold the same in the same order.
+            let is_twin = other.entries.get(place) == Some(&(name, value));
+            place += 1;
+            is_twin
+                || other
+                    .get(tree, tree.text(name))
+                    .is_some_and(|theirs| theirs == value || tree.text(theirs) == tree.text(value))
         });
     }
 }

@@ -21,6 +21,8 @@
 //! # Ok::<(), portcullis_shell::Refusal>(())
 //! ```
 
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
 mod constants;
 mod dialect;
 mod few;

@@ -51,7 +51,8 @@ impl Sequence {
 
     /// How many texts the sequence has.
     pub(crate) fn len(&self) -> u64 {
-        self.first.abs_diff(self.last) / self.step.unsigned_abs().max(1) + 1
+        let steps = self.first.abs_diff(self.last) / self.step.unsigned_abs().max(1);
+        steps.saturating_add(1)
     }
 
     /// The texts in order; only for sequences known to be short.

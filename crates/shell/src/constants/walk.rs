@@ -5,8 +5,8 @@ use crate::constants::effect::{Effect, Summary, assigned_name, evaluates, single
 use crate::fold::fold_again;
 use crate::span::Span;
 use crate::tree::{
-    Assigned, Assignment, Command, Descriptor, Item, Join, Kind, List, Loop, Redirection, Script,
-    Simple, Test, TestKind, Tree,
+    Assigned, Assignment, Command, Descriptor, Item, Join, Kind, List, Loop, Pipeline, Redirection,
+    Script, Simple, Test, TestKind, Tree,
 };
 use crate::value::{Stored, TaintKind, Value};
 use crate::word::{CommandForm, Part, PartKind, Place, Word};
@@ -51,6 +51,10 @@ impl<'t> Walk<'t> {
     }
 
     fn and_or(&mut self, item: Item) {
+        if let [only] = *self.tree.list(item.pipelines) {
+            self.pipeline(only);
+            return;
+        }
         // What every pipeline so far agrees on; it is what holds if any of them was the last.
         let mut agreed: Option<Constants> = None;
         let mut only_and = true;
@@ -60,15 +64,7 @@ impl<'t> Walk<'t> {
             if let Some(agreed) = agreed.as_ref().filter(|_| !only_and) {
                 self.now = agreed.clone();
             }
-            if pipeline.commands.len() == 1 {
-                self.commands(pipeline.commands);
-            } else {
-                for stage in pipeline.commands.range() {
-                    let after = self.apart(|walk| walk.command_at(stage));
-                    // The last stage may run in the shell itself (lastpipe, zsh).
-                    self.now.meet(self.tree, &after);
-                }
-            }
+            self.pipeline(pipeline);
             match &mut agreed {
                 None => agreed = Some(self.now.clone()),
                 Some(agreed) => agreed.meet(self.tree, &self.now),
@@ -76,6 +72,18 @@ impl<'t> Walk<'t> {
         }
         if let Some(agreed) = agreed {
             self.now = agreed;
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: Pipeline) {
+        if pipeline.commands.len() == 1 {
+            self.commands(pipeline.commands);
+            return;
+        }
+        for stage in pipeline.commands.range() {
+            let after = self.apart(|walk| walk.command_at(stage));
+            // The last stage may run in the shell itself (lastpipe, zsh).
+            self.now.meet(self.tree, &after);
         }
     }
 
@@ -224,7 +232,8 @@ impl<'t> Walk<'t> {
     fn simple(&mut self, simple: Simple, redirections: List<Redirection>) {
         self.words(simple.words);
         let has_program = !simple.words.is_empty();
-        let before = has_program.then(|| self.now.clone());
+        let is_passing = has_program && !simple.assignments.is_empty();
+        let before = is_passing.then(|| self.now.clone());
         for at in simple.assignments.range() {
             let Some(&assignment) = self.tree.assignments.get(at) else { continue };
             self.assignment(assignment);
