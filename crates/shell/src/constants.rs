@@ -17,6 +17,9 @@ use crate::word::Action;
 /// How many constants are followed; further assignments are forgotten.
 const MOST: usize = 64;
 
+/// How long the value of a constant may be; every use looks at all of it.
+const LONGEST: usize = 1024;
+
 /// Parameters the shell sets by itself or does not let anybody set.
 const UNRELIABLE: [&[u8]; 29] = [
     b"_",
@@ -88,7 +91,11 @@ impl Constants {
 
     fn set(&mut self, tree: &Tree, name: Span, value: Span) {
         self.forget(tree, tree.text(name));
-        if is_reliable(tree.text(name)) && !self.poisoned && self.entries.len() < MOST {
+        if is_reliable(tree.text(name))
+            && value.len() <= LONGEST
+            && !self.poisoned
+            && self.entries.len() < MOST
+        {
             self.entries.push((name, value));
         }
     }

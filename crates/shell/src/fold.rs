@@ -39,6 +39,9 @@ pub(crate) fn fold_again(tree: &mut Tree, at: usize, known: &Constants) {
 
 fn value_of(tree: &mut Tree, at: usize, known: &Constants) -> Stored {
     let Some(&word) = tree.words.get(at) else { return Stored::default() };
+    if word.place == Place::Alternative {
+        return Stored::default();
+    }
     match tree.list(word.parts) {
         [] => Stored::Literal(Span { start: word.span.start, end: word.span.start }),
         [Part { span, kind: PartKind::Literal }] => Stored::Literal(*span),
@@ -256,7 +259,8 @@ impl<'t, 'c> Folder<'t, 'c> {
                     }
                 }
             }
-            Place::Value
+            Place::Alternative
+            | Place::Value
             | Place::Single
             | Place::Delimiter
             | Place::Body

@@ -33,6 +33,8 @@ pub enum Place {
     Argument,
     /// An argument that reads like an assignment (`export x=~/y`): tildes after `=` and `:`.
     AssignmentArgument,
+    /// An alternative between braces; what it is worth is part of the word's value.
+    Alternative,
     /// The value of an assignment or a here-string: neither split nor matched against files.
     Value,
     /// The target of a redirection: split, and an error if it is not one field.

@@ -143,7 +143,14 @@ impl Parser<'_> {
         let mut alternatives = Few::<Word, 4>::new();
         let mut from = open + 1;
         let mut start = at + 1;
-        for here in open + 1..=closer {
+        let mut next = open + 1;
+        while next <= closer {
+            let here = next;
+            next = match tokens.get(here) {
+                // What stands between inner braces is read with them.
+                Some(Token::Open { closer: Some(inner), .. }) => inner + 1,
+                _ => here + 1,
+            };
             let is_own_comma = matches!(tokens.get(here), Some(Token::Comma { owner, .. }) if *owner == Some(open));
             if !is_own_comma && here != closer {
                 continue;
@@ -152,7 +159,7 @@ impl Parser<'_> {
             let end = position(tokens, here);
             let parts = parts.shelve(&mut self.tree);
             let span = Span::new(start, end);
-            let word = Word::new(span, parts, Place::Argument);
+            let word = Word::new(span, parts, Place::Alternative);
             alternatives.push(word);
             from = here + 1;
             start = end + 1;

@@ -264,7 +264,11 @@ impl Parser<'_> {
                         && matches!(before, b':' | b'=')
                         && self.reads_like_assignment(start)
             }
-            Place::Delimiter | Place::Body | Place::Arithmetic | Place::Name => false,
+            Place::Alternative
+            | Place::Delimiter
+            | Place::Body
+            | Place::Arithmetic
+            | Place::Name => false,
         }
     }
 
