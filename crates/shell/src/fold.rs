@@ -276,6 +276,10 @@ impl<'t, 'c> Folder<'t, 'c> {
         );
         let is_open = self.tree.text(part.span) == b"[";
         if is_matched && (!is_open || self.has_closer(siblings, at)) {
+            if self.tree.patterns_are_doubtful {
+                self.taint(TaintKind::Pattern, part.span, false);
+                return;
+            }
             self.pattern();
         } else {
             self.append(part.span);
@@ -406,6 +410,10 @@ impl<'t, 'c> Folder<'t, 'c> {
     fn sequence(&mut self, span: Span) {
         let inner = Span { start: span.start.saturating_add(1), end: span.end.saturating_sub(1) };
         let Some(sequence) = Sequence::read(self.tree.text(inner)) else { return };
+        if !sequence.is_plain() {
+            self.taint(TaintKind::Brace, span, false);
+            return;
+        }
         let before = self.each().to_vec();
         if sequence.len().saturating_mul(before.len() as u64) > Limits::FIELDS as u64 {
             self.overflow = Some(span);

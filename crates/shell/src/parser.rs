@@ -173,11 +173,10 @@ impl<'r> Parser<'r> {
         if self.waiting.is_empty() || closer == Closer::End {
             self.end_waiting();
             self.waiting = waiting;
-        } else if closer == Closer::Brace || !waiting.is_empty() || unshelved > 0 {
-            let what = "a here-document without a body beside another";
+        } else {
+            let what = "a here-document whose substitution ends before its body";
             return Err(self.unsupported(start, self.pos, what));
         }
-        // Otherwise the bodies follow the next newline of the text around the substitution.
         Ok(read)
     }
 

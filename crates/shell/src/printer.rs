@@ -13,6 +13,7 @@ use crate::tree::{Item, Join, Pipeline, Redirection, Script, Tree};
 pub fn print(tree: &Tree) -> Vec<u8> {
     let mut printer = Printer { tree, out: Vec::new(), waiting: Vec::new(), has_bodies: false };
     printer.script(tree.root, true);
+    printer.flush();
     printer.out
 }
 
@@ -49,14 +50,31 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether a waiting here-document has something to print.
+    /// Whether the waiting here-documents can be printed now. One that was never closed takes
+    /// all that follows, so it waits until there is nothing more.
     fn has_body(&self) -> bool {
-        self.waiting.iter().any(|redirection| {
-            redirection.heredoc.is_some_and(|heredoc| {
-                let body = self.tree.only(heredoc.body);
-                heredoc.closed || body.is_some_and(|word| !word.span.is_empty())
-            })
-        })
+        !self.waiting.is_empty()
+            && self
+                .waiting
+                .iter()
+                .all(|redirection| redirection.heredoc.is_some_and(|heredoc| heredoc.closed))
+    }
+
+    /// Prints what still waits at the end of a text.
+    fn flush(&mut self) {
+        let has_text = self.waiting.iter().any(|redirection| {
+            let body = redirection.heredoc.and_then(|heredoc| self.tree.only(heredoc.body));
+            body.is_some_and(|word| !word.span.is_empty())
+        });
+        let has_closed = self
+            .waiting
+            .iter()
+            .any(|redirection| redirection.heredoc.is_some_and(|heredoc| heredoc.closed));
+        if has_text || has_closed {
+            self.put("\n");
+            self.bodies();
+        }
+        self.waiting.clear();
     }
 
     fn bodies(&mut self) {
@@ -79,7 +97,7 @@ impl Printer<'_> {
         let mut inner =
             Printer { tree: self.tree, out: Vec::new(), waiting: Vec::new(), has_bodies: false };
         inner.script(script, false);
-        self.waiting.append(&mut inner.waiting);
+        inner.flush();
         inner.out
     }
 

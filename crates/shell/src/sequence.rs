@@ -49,6 +49,13 @@ impl Sequence {
         Sequence { first, last, step, width, is_letters }
     }
 
+    /// Whether every text is a number or a letter: between the cases stand signs, one of which
+    /// is a backslash, and braces are expanded before backslashes are taken off.
+    pub(crate) fn is_plain(&self) -> bool {
+        let case = |letter: i64| u8::try_from(letter).is_ok_and(|byte| byte.is_ascii_lowercase());
+        !self.is_letters || case(self.first) == case(self.last)
+    }
+
     /// How many texts the sequence has.
     pub(crate) fn len(&self) -> u64 {
         let steps = self.first.abs_diff(self.last) / self.step.unsigned_abs().max(1);

@@ -21,6 +21,8 @@ pub struct Tree {
     pub(crate) text: Vec<u8>,
     pub(crate) origins: Origins,
     pub(crate) dialect: Dialect,
+    /// Whether the text may change what patterns match.
+    pub(crate) patterns_are_doubtful: bool,
     /// Whether the text may switch brace expansion off.
     pub(crate) braces_are_doubtful: bool,
     pub(crate) root: Script,

@@ -51,6 +51,8 @@ pub enum TaintKind {
     TooMany,
     /// Braces, which some shells expand and others keep.
     Brace,
+    /// A pattern under options that change what it matches.
+    Pattern,
 }
 
 impl TaintKind {
@@ -66,6 +68,7 @@ impl TaintKind {
             TaintKind::Array => "array",
             TaintKind::TooMany => "too-many",
             TaintKind::Brace => "brace",
+            TaintKind::Pattern => "pattern",
         }
     }
 }

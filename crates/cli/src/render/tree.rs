@@ -194,6 +194,7 @@ const fn why(kind: TaintKind) -> &'static str {
         TaintKind::Array => "the elements of an array",
         TaintKind::TooMany => "too much to keep",
         TaintKind::Brace => "braces, which not every shell expands",
+        TaintKind::Pattern => "a pattern under other options",
     }
 }
 

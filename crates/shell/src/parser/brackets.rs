@@ -28,9 +28,9 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Whether the text stands between the braces of an expansion.
-    fn is_braced(&self) -> bool {
-        self.stops.contains(&b'}')
+    /// Whether bash reads a process substitution here and yet does not run it.
+    fn is_odd_place(&self) -> bool {
+        self.quoted && self.stops.contains(&b'}') || self.nests.0 == b'['
     }
 }
 
@@ -106,37 +106,15 @@ impl Parser<'_> {
                     let part = self.deeper(|parser| parser.double_quoted(at, false))?;
                     parts.push(part);
                 }
-                b'\\' if rules.quoted => {
-                    self.quoted_special(&mut parts, b"$`\"\\}")?;
-                    // A backslash hides the next byte from the shell even where it stays.
-                    if self.pos == at + 1 && self.here() != 0 {
-                        push_literal(&mut parts, self.pos, self.pos + 1);
-                        self.pos += 1;
-                    }
-                }
-                b'\\' => match self.byte(at + 1) {
-                    b'\n' => self.pos += 2,
-                    0 => {
-                        self.pos += 1;
-                        push_literal(&mut parts, at, at + 1);
-                    }
-                    _ => {
-                        self.pos += 2;
-                        let kind = PartKind::Escaped(Span::new(at + 1, at + 2));
-                        parts.push(Part { span: Span::new(at, at + 2), kind });
-                    }
-                },
-                b'$' => {
-                    let literal_quotes = rules.quoted && rules.single == Single::Hides;
-                    self.dollar(&mut parts, literal_quotes || hidden.is_some(), Place::Pattern)?;
-                }
+                b'\\' => self.enclosed_backslash(&mut parts, rules, hidden.is_some())?,
+                b'$' => self.enclosed_dollar(&mut parts, rules, hidden.is_some())?,
                 b'`' => {
                     let part = self.backtick_in_braces(rules.quoted)?;
                     parts.push(part);
                 }
-                b'<' | b'>' if rules.quoted && rules.is_braced() && self.second().0 == b'(' => {
+                b'<' | b'>' if rules.is_odd_place() && self.second().0 == b'(' => {
                     // Bash does not run it there, yet reads it as one when it looks for the end.
-                    let what = "a process substitution in a quoted expansion";
+                    let what = "a process substitution in a quoted expansion or a subscript";
                     return Err(self.unsupported(at, at + 2, what));
                 }
                 b'<' | b'>' if self.is_process_in(rules) => {
@@ -158,6 +136,40 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    fn enclosed_backslash(&mut self, parts: &mut Parts, rules: &Rules, hidden: bool) -> Parsed<()> {
+        let at = self.pos;
+        let next = self.byte(at + 1);
+        if hidden || next == 0 {
+            self.pos += 1;
+            push_literal(parts, at, at + 1);
+        } else if rules.quoted {
+            self.quoted_special(parts, b"$`\"\\}")?;
+            // A backslash hides the next byte from the shell even where it stays.
+            if self.pos == at + 1 && self.here() != 0 {
+                push_literal(parts, self.pos, self.pos + 1);
+                self.pos += 1;
+            }
+        } else {
+            self.pos += 2;
+            if next != b'\n' {
+                let kind = PartKind::Escaped(Span::new(at + 1, at + 2));
+                parts.push(Part { span: Span::new(at, at + 2), kind });
+            }
+        }
+        Ok(())
+    }
+
+    fn enclosed_dollar(&mut self, parts: &mut Parts, rules: &Rules, hidden: bool) -> Parsed<()> {
+        let at = self.pos;
+        let literal_quotes = rules.quoted && rules.single == Single::Hides;
+        if literal_quotes && matches!(self.second().0, b'\'' | b'"') {
+            // Bash decodes such a quote there and then expands what came out of it.
+            let what = "`$'` or `$\"` in a quoted expansion";
+            return Err(self.unsupported(at, at + 2, what));
+        }
+        self.dollar(parts, literal_quotes || hidden, Place::Pattern)
     }
 
     /// Whether a process substitution begins here; arithmetic and quotes have none.

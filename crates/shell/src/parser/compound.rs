@@ -425,6 +425,12 @@ impl Parser<'_> {
             let begin = std::mem::replace(&mut self.pos, after);
             self.skip_blanks();
             let is_named = after > begin && self.is_at_compound();
+            if after > begin
+                && !is_named
+                && self.keyword().is_some_and(|(found, _)| found != Keyword::Time)
+            {
+                return Err(self.unexpected("a command"));
+            }
             self.pos = begin;
             if is_named {
                 let word = self.word(Place::Name)?;

@@ -7,6 +7,10 @@ use crate::span::Span;
 use crate::tree::{Assignment, Command, Kind, List, Redirection, Simple};
 use crate::word::{Part, PartKind, Place, Word};
 
+/// Options that change what a pattern matches, or let it vanish.
+const GLOB_OPTIONS: [&[u8]; 6] =
+    [b"dotglob", b"failglob", b"globstar", b"nocaseglob", b"noglob", b"nullglob"];
+
 /// Builtins whose arguments may be assignments, arrays included.
 const DECLARATIONS: [&[u8]; 8] =
     [b"alias", b"declare", b"eval", b"export", b"let", b"local", b"readonly", b"typeset"];
@@ -37,6 +41,7 @@ impl Parser<'_> {
             let may_redirect = matches!(self.here(), b'<' | b'>' | b'&' | b'{' | b'0'..=b'9');
             if may_redirect && let Some(redirection) = self.redirection()? {
                 redirections.push(redirection);
+                declares = false;
             } else if words.len() == 0 {
                 if let Some(assignment) = self.assignment()? {
                     assignments.push(assignment);
@@ -105,6 +110,9 @@ impl Parser<'_> {
         let Some((program, rest)) = words.split_first() else { return Ok(()) };
         if rest.is_empty() || self.reader.dialect != Dialect::Bash {
             return Ok(());
+        }
+        if rest.iter().any(|word| GLOB_OPTIONS.contains(&self.plain(word))) {
+            self.tree.patterns_are_doubtful = true;
         }
         match self.plain(program) {
             b"set" => {

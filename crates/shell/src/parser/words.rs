@@ -133,8 +133,8 @@ impl Parser<'_> {
         if self.reader.dialect == Dialect::Zsh {
             self.refuse_zsh_word(start, parts.as_slice(), place)?;
         }
-        if has_brace && parts.as_slice().iter().any(|part| self.unsettles_braces(part)) {
-            let what = "an open brace in an expansion beside braces";
+        if has_brace && self.unsettles_braces(parts.as_slice()) {
+            let what = "braces beside `$`, `~` or an open brace in an expansion";
             return Err(self.unsupported(start, self.pos, what));
         }
         let ends_at_operator = matches!(self.here(), b'<' | b'>');
@@ -152,15 +152,23 @@ impl Parser<'_> {
         Ok(Word::new(Span::new(start, self.pos), parts, place))
     }
 
-    /// Whether an expansion holds a brace that bash would count among those around it.
-    fn unsettles_braces(&self, part: &Part) -> bool {
-        let text = self.tree.text(part.span);
-        let balance = text.iter().fold(0_i64, |balance, byte| match byte {
-            b'{' => balance + 1,
-            b'}' => balance - 1,
-            _ => balance,
-        });
-        matches!(part.kind, PartKind::Parameter(_)) && balance != 0
+    /// Whether braces are expanded, as text, into something that reads otherwise than its parts:
+    /// a bare `$` joins what follows, a `~` comes to stand before a name, and a brace inside an
+    /// expansion counts among those around it.
+    fn unsettles_braces(&self, parts: &[Part]) -> bool {
+        let balance = |text: &[u8]| {
+            text.iter().fold(0_i64, |balance, byte| match byte {
+                b'{' => balance + 1,
+                b'}' => balance - 1,
+                _ => balance,
+            })
+        };
+        parts.iter().enumerate().any(|(at, part)| {
+            let text = self.tree.text(part.span);
+            let is_literal = matches!(part.kind, PartKind::Literal);
+            is_literal && (text.contains(&b'$') || at == 0 && text.first() == Some(&b'~'))
+                || matches!(part.kind, PartKind::Parameter(_)) && balance(text) != 0
+        })
     }
 
     /// Whether a line continuation stands in the word that began at `start`.
