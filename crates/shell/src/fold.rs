@@ -328,7 +328,12 @@ impl<'t, 'c> Folder<'t, 'c> {
             self.taint(TaintKind::Parameter, span, false);
             return;
         }
+        // Only bash splits the target of a redirection.
         let has_blank = text.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
+        if has_blank && self.place == Place::Target && self.tree.dialect != Dialect::Bash {
+            self.taint(TaintKind::Parameter, span, false);
+            return;
+        }
         let mut after = Vec::new();
         for mut field in self.each().to_vec() {
             if field.end.is_some() || field.is_closed {

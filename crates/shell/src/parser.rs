@@ -128,7 +128,7 @@ impl<'r> Parser<'r> {
         if self.pos < self.end {
             return Err(self.unexpected("a command"));
         }
-        self.end_waiting();
+        self.end_waiting()?;
         self.tree.root = root;
         Ok(self.tree)
     }
@@ -171,7 +171,7 @@ impl<'r> Parser<'r> {
         self.unshelved = unshelved;
         self.closer = outer;
         if self.waiting.is_empty() || closer == Closer::End {
-            self.end_waiting();
+            self.end_waiting()?;
             self.waiting = waiting;
         } else {
             let what = "a here-document whose substitution ends before its body";

@@ -1,5 +1,6 @@
 //! `$'…'`: quotes whose escapes are decoded while reading.
 
+use crate::dialect::Dialect;
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
 use crate::word::{Part, PartKind};
@@ -24,6 +25,9 @@ impl Parser<'_> {
         let from = self.tree.text.len();
         self.tree.origins.record(from, open + 1);
         let raw = self.tree.text(Span::new(open + 1, at)).to_vec();
+        if self.reader.dialect == Dialect::Zsh && raw.windows(2).any(|pair| pair == b"\\\n") {
+            return Err(self.unsupported(start, at, "a line break in `$'`"));
+        }
         decode(&raw, &mut self.tree.text);
         self.pos = at + 1;
         let kind = PartKind::AnsiC(Span::new(from, self.tree.text.len()));

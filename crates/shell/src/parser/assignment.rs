@@ -19,7 +19,9 @@ enum Sign {
 
 impl Parser<'_> {
     /// Reads an assignment if one begins here.
-    pub(crate) fn assignment(&mut self) -> Parsed<Option<Assignment>> {
+    ///
+    /// `may_be_array` says whether `( … )` may be assigned here.
+    pub(crate) fn assignment(&mut self, may_be_array: bool) -> Parsed<Option<Assignment>> {
         let start = self.pos;
         let end = self.assigned_name_end()?;
         if end == start {
@@ -42,6 +44,9 @@ impl Parser<'_> {
             self.only_beyond_sh(start, "`+=`")?;
         }
         self.pos = after;
+        if !may_be_array && self.byte(self.joined(self.pos)) == b'(' {
+            return Err(self.unexpected("a word"));
+        }
         let value = self.assigned(start)?;
         let name = Span::new(start, end);
         let span = Span::new(start, self.pos);
@@ -136,7 +141,7 @@ impl Parser<'_> {
         loop {
             self.skip_blanks();
             while self.here() == b'\n' {
-                if self.unshelved > 0 {
+                if self.unshelved > 0 || !self.waiting.is_empty() {
                     let what = "a here-document that begins inside an array";
                     return Err(self.unsupported(start, self.pos, what));
                 }
@@ -204,8 +209,10 @@ impl Parser<'_> {
                 || self.byte(end) == b'+' && self.byte(end + 1) == b'=');
         let place = if is_assignment { Place::AssignmentArgument } else { Place::Argument };
         let word = self.word(place)?;
-        let is_open = is_assignment && self.here() == b'(';
-        if !is_open || self.byte(self.pos - 1) != b'=' {
+        let text = self.tree.text(Span::new(end, self.pos));
+        let is_sign =
+            matches!(text, b"=" | b"+=" | [b'[', .., b']', b'='] | [b'[', .., b']', b'+', b'=']);
+        if !is_assignment || self.here() != b'(' || !is_sign {
             return Ok(word);
         }
         self.only_beyond_sh(start, "an array")?;

@@ -137,8 +137,13 @@ impl Parser<'_> {
             }
         }
         self.pos += 1;
+        let unseen = self.unseen;
         let script = self.filled_script()?;
         self.skip_blanks();
+        if second == b'(' && self.unseen != unseen {
+            let what = "a comment or here-document behind two parentheses";
+            return Err(self.unsupported(start, self.pos, what));
+        }
         if self.here() != b')' {
             if self.pos >= self.end {
                 return Err(self.unclosed(start, 1, "`(`", ")"));

@@ -62,12 +62,13 @@ impl Parser<'_> {
         let names = is_name_start(next) || next.is_ascii_digit();
         let prefix = match sign {
             b'#' if names || is_special_parameter(next) && after == b'}' => Prefix::Length,
-            b'!' if names
-                || matches!(next, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')
-                    && after == b'}' =>
+            b'!' if names => Prefix::Indirect,
+            b'!' if matches!(next, b'@' | b'*' | b'#' | b'?')
+                && b"}:-=?+#%/^,~".contains(&after) =>
             {
                 Prefix::Indirect
             }
+            b'!' if matches!(next, b'-' | b'$' | b'!') && after == b'}' => Prefix::Indirect,
             _ => return Prefix::None,
         };
         self.pos = self.joined(self.pos + 1);

@@ -29,8 +29,11 @@ impl Parser<'_> {
     }
 
     /// Ends the here-documents whose bodies never came.
-    pub(crate) fn end_waiting(&mut self) {
+    pub(crate) fn end_waiting(&mut self) -> Parsed<()> {
         let end = self.pos;
+        if !self.waiting.is_empty() && self.reader.dialect != Dialect::Bash {
+            return Err(self.unsupported(end, end, "a here-document that is not closed"));
+        }
         for place in std::mem::take(&mut self.waiting) {
             let body = self.body_word(Span::new(end, end), crate::tree::List::default());
             if let Some(redirection) = self.tree.redirections.get_mut(place) {
@@ -39,6 +42,7 @@ impl Parser<'_> {
                 redirection.heredoc = Some(Heredoc { span, quoted, closed: false, body });
             }
         }
+        Ok(())
     }
 
     fn heredoc(&mut self, place: usize) -> Parsed<()> {
@@ -58,6 +62,12 @@ impl Parser<'_> {
         } else {
             (start, extent.end)
         };
+        if is_cut && !quoted && self.byte(extent.end - 1) == b'\\' {
+            return Err(self.unsupported(extent.end - 1, extent.end, "a last backslash"));
+        }
+        if !extent.closed && self.reader.dialect != Dialect::Bash {
+            return Err(self.unsupported(start, extent.end, "a here-document that is not closed"));
+        }
         if is_cut {
             self.tree.origins.record(to, extent.end - 1);
             self.tree.text.push(b'\n');

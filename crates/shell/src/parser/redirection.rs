@@ -20,7 +20,10 @@ impl Parser<'_> {
                 return self.both(start).map(Some);
             }
             b'0'..=b'9' => match self.digits_before_operator() {
-                Some(end) => (Descriptor::Number(Span::new(start, end)), self.joined(end)),
+                Some(end) => {
+                    self.refuse_odd_number(start, end)?;
+                    (Descriptor::Number(Span::new(start, end)), self.joined(end))
+                }
                 None => return Ok(None),
             },
             b'{' => match self.variable_before_operator() {
@@ -45,6 +48,16 @@ impl Parser<'_> {
             return Ok(());
         }
         Err(self.unsupported(start, end, what))
+    }
+
+    /// Refuses numbers that dash or zsh take for arguments.
+    fn refuse_odd_number(&self, start: usize, end: usize) -> Parsed<()> {
+        let is_odd = match self.reader.dialect {
+            Dialect::Bash => false,
+            Dialect::Sh => end > start + 1,
+            Dialect::Zsh => self.joined(end) != end,
+        };
+        if is_odd { Err(self.unsupported(start, end, "this descriptor")) } else { Ok(()) }
     }
 
     fn digits_before_operator(&self) -> Option<usize> {
@@ -101,6 +114,10 @@ impl Parser<'_> {
     fn both(&mut self, start: usize) -> Parsed<Redirection> {
         let (_, at) = self.second();
         self.only_beyond_sh(start, "`&>`")?;
+        let before = start.checked_sub(1).map_or(0, |at| self.byte(at));
+        if before.is_ascii_digit() && self.reader.dialect == Dialect::Zsh {
+            return Err(self.unsupported(start - 1, at + 1, "`&>` behind a number"));
+        }
         let next = self.joined(at + 1);
         let operator = if self.byte(next) == b'>' {
             self.pos = next + 1;
@@ -134,7 +151,12 @@ impl Parser<'_> {
             return Ok(Redirection { span, descriptor, operator, target, heredoc: None });
         }
         self.skip_blanks();
-        if crate::lexer::is_break(self.here()) && !self.is_at_process() {
+        let is_descriptor = match self.here() {
+            b'0'..=b'9' => self.digits_before_operator().is_some(),
+            b'{' => self.variable_before_operator().is_some(),
+            _ => crate::lexer::is_break(self.here()) && !self.is_at_process(),
+        };
+        if is_descriptor {
             return Err(self.unexpected("a file or descriptor behind the redirection"));
         }
         let place = match operator {

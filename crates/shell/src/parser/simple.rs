@@ -23,6 +23,8 @@ impl Parser<'_> {
         let mut words = Few::<Word, 8>::new();
         let mut redirections = Few::<Redirection, 2>::new();
         let mut declares = false;
+        // Redirections before the first assignment; a later one ends where arrays may stand.
+        let mut first_redirections = 0;
         let mut end = start;
         loop {
             self.skip_blanks();
@@ -43,7 +45,12 @@ impl Parser<'_> {
                 redirections.push(redirection);
                 declares = false;
             } else if words.len() == 0 {
-                if let Some(assignment) = self.assignment()? {
+                let keeps_place =
+                    assignments.len() == 0 || redirections.len() == first_redirections;
+                if let Some(assignment) = self.assignment(keeps_place)? {
+                    if assignments.len() == 0 {
+                        first_redirections = redirections.len();
+                    }
                     assignments.push(assignment);
                 } else {
                     let word = self.program()?;

@@ -186,7 +186,7 @@ impl Parser<'_> {
                 if parser.pos < parser.end {
                     return Err(parser.unexpected("a command"));
                 }
-                parser.end_waiting();
+                parser.end_waiting()?;
                 Ok(script)
             })
         })?;

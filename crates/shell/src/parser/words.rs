@@ -377,7 +377,9 @@ impl Parser<'_> {
                 }
             }
             b'`' => {
-                let part = self.backtick(escapes.contains(&b'"'))?;
+                let quoted = escapes.contains(&b'"');
+                let part =
+                    if quoted { self.backtick(true)? } else { self.backtick_in_braces(true)? };
                 parts.push(part);
             }
             _ => self.dollar(parts, true, Place::Argument)?,
