@@ -10,15 +10,13 @@ mod effect;
 mod walk;
 
 use crate::dialect::Dialect;
+use crate::limits::Limits;
 use crate::span::Span;
 use crate::tree::Tree;
 use crate::word::Action;
 
 /// How many constants are followed; further assignments are forgotten.
 const MOST: usize = 64;
-
-/// How long the value of a constant may be; every use looks at all of it.
-const LONGEST: usize = 1024;
 
 /// Parameters the shell sets by itself or does not let anybody set.
 const UNRELIABLE: [&[u8]; 29] = [
@@ -92,7 +90,7 @@ impl Constants {
     fn set(&mut self, tree: &Tree, name: Span, value: Span) {
         self.forget(tree, tree.text(name));
         if is_reliable(tree.text(name))
-            && value.len() <= LONGEST
+            && value.len() <= Limits::CONSTANT_BYTES
             && !self.poisoned
             && self.entries.len() < MOST
         {

@@ -25,6 +25,9 @@ impl Limits {
     /// How many bytes a folded value may have; a longer one is unknown.
     pub const VALUE_BYTES: usize = 64 * 1024;
 
+    /// How many bytes a constant may have to be followed; every use looks at all of it.
+    pub const CONSTANT_BYTES: usize = 1024;
+
     /// How many bytes of look-ahead a text of `len` bytes may spend on telling `((` from `( (`.
     #[must_use]
     pub const fn look_ahead(len: usize) -> usize {

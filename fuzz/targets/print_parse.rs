@@ -1,0 +1,30 @@
+//! What is read has sound spans, and reads the same when it is printed.
+
+#![no_main]
+
+mod input;
+#[path = "../../crates/shell/tests/laws/spans.rs"]
+mod spans;
+
+use libfuzzer_sys::fuzz_target;
+use portcullis_shell::print;
+
+fuzz_target!(|data: &[u8]| {
+    let (reader, text) = input::split(data);
+    let Ok(tree) = reader.parse(text) else { return };
+    if let Err(wrong) = spans::check(&tree) {
+        panic!("{wrong}");
+    }
+    let printed = print(&tree);
+    match reader.parse(&printed) {
+        Ok(again) => {
+            let (before, after) = (tree.shape(), again.shape());
+            assert!(
+                before == after,
+                "printed as {:?}\n{before}\n{after}",
+                String::from_utf8_lossy(&printed)
+            );
+        }
+        Err(refusal) => panic!("printed as {:?}: {refusal}", String::from_utf8_lossy(&printed)),
+    }
+});

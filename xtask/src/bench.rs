@@ -1,0 +1,29 @@
+//! `cargo xtask bench`: runs the benchmarks of `benches/`, a workspace of its own, so that the
+//! peers they compare with never come near the product.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+use crate::checkout;
+
+/// What `cargo xtask bench` takes.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Arguments of the benchmarks, behind `--`.
+    #[arg(last = true, value_name = "ARGUMENT")]
+    arguments: Vec<OsString>,
+}
+
+/// Runs them with their output on ours.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let status = Command::new("cargo")
+        .args(["bench", "--"])
+        .args(&arguments.arguments)
+        .current_dir(checkout::root().join("benches"))
+        .status()
+        .context("cannot start cargo")?;
+    ensure!(status.success(), "the benchmarks failed");
+    Ok(())
+}

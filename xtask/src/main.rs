@@ -1,0 +1,58 @@
+//! `cargo xtask`: the work around the code, one module per command.
+//!
+//! To add a command, add its module and a variant to [`Command`].
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod bench;
+mod chance;
+mod checkout;
+mod differential;
+mod fuzz;
+mod meaning;
+mod test;
+mod tidy;
+
+/// The work around the code.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Xtask {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs everything a change must pass.
+    Test(test::Arguments),
+    /// Checks the rules of the house that a machine can check.
+    Tidy(tidy::Arguments),
+    /// Compares what the reader accepts with what the shells accept.
+    Differential(differential::Arguments),
+    /// Compares what ran in a real bash with what the tree named.
+    Meaning(meaning::Arguments),
+    /// Runs the fuzz targets.
+    Fuzz(fuzz::Arguments),
+    /// Runs the benchmarks.
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Xtask::parse().command {
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Tidy(arguments) => tidy::run(&arguments),
+        Command::Differential(arguments) => differential::run(&arguments),
+        Command::Meaning(arguments) => meaning::run(arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

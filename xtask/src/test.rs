@@ -1,0 +1,308 @@
+//! `cargo xtask test`: everything a change must pass, in one command.
+//!
+//! Every step runs, also after one has failed; the last line counts. To add a step, add a row
+//! to [`STEPS`].
+
+use std::io::{Stdout, Write};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{bail, ensure};
+
+use crate::checkout;
+use crate::fuzz;
+use crate::tidy;
+use process::run as run_process;
+use tally::Tally;
+use tools::Tool;
+
+mod process;
+mod tally;
+mod tools;
+
+/// How long the bounded samples of the long proofs take.
+const DIFFERENTIAL_SECONDS: u64 = 75;
+const MEANING_SECONDS: u64 = 60;
+const FUZZ_SECONDS: u64 = 60;
+
+/// What `cargo xtask test` takes.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The steps to run; all of them if none is named.
+    #[arg(value_name = "STEP")]
+    steps: Vec<String>,
+}
+
+/// One thing that must hold.
+struct Step {
+    name: &'static str,
+    /// What must be installed for it.
+    needs: &'static [Tool],
+    check: fn(&Path) -> anyhow::Result<Report>,
+}
+
+/// What became of a step.
+struct Report {
+    tally: Tally,
+    /// What is worth a few words beside the time.
+    note: String,
+    /// What the step said, shown if it failed.
+    output: String,
+}
+
+const SHELLS: &[Tool] = &[Tool::Bash, Tool::Dash, Tool::Zsh];
+
+/// In the order they run: what is quick and breaks often comes first.
+#[rustfmt::skip]
+const STEPS: &[Step] = &[
+    Step { name: "format",       needs: &[],                   check: format },
+    Step { name: "tidy",         needs: &[],                   check: tidy },
+    Step { name: "lint",         needs: &[],                   check: lint },
+    Step { name: "docs",         needs: &[],                   check: docs },
+    Step { name: "unit",         needs: SHELLS,                check: unit },
+    Step { name: "examples",     needs: &[],                   check: examples },
+    Step { name: "differential", needs: SHELLS,                check: differential },
+    Step { name: "meaning",      needs: SHELLS,                check: meaning },
+    Step { name: "benches",      needs: &[Tool::CppCompiler],  check: benches },
+    Step { name: "deny",         needs: &[Tool::CargoDeny],    check: deny },
+    Step { name: "advisories",   needs: &[Tool::CargoDeny],    check: advisories },
+    Step { name: "fuzz",         needs: &[Tool::CppCompiler],  check: fuzz },
+];
+
+/// Runs the steps, shows what failed, and ends with the count.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let root = checkout::root();
+    let steps = chosen(&arguments.steps)?;
+    let mut out = std::io::stdout();
+    let began = Instant::now();
+
+    let mut needs: Vec<Tool> = steps.iter().flat_map(|step| step.needs).copied().collect();
+    needs.sort_unstable();
+    needs.dedup();
+
+    let mut total = Tally::default();
+    let mut failed = Vec::new();
+    if let Err(error) = tools::provide(&needs, &root, &mut out) {
+        // The steps that lack their tools will fail by themselves; the others still can tell.
+        writeln!(out, "error: {error:#}\n")?;
+        total.add(Tally::of(false));
+    }
+    for step in steps {
+        let report = take(step, &root, &mut out)?;
+        if report.tally.failed > 0 {
+            writeln!(out, "{}\n", report.output.trim_end())?;
+            failed.push(step.name);
+        }
+        total.add(report.tally);
+    }
+
+    let seconds = began.elapsed().as_secs();
+    writeln!(out, "\n{} min {} s in all", seconds / 60, seconds % 60)?;
+    if !failed.is_empty() {
+        writeln!(
+            out,
+            "failed: {}; again with `cargo xtask test {}`",
+            failed.join(", "),
+            failed.join(" ")
+        )?;
+    }
+    writeln!(out, "{} passed, {} failed", total.passed, total.failed)?;
+    out.flush()?;
+    if total.failed > 0 {
+        // The last line has said it; an error message would stand below the count.
+        std::process::exit(1);
+    }
+    Ok(())
+}
+
+fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Step>> {
+    let known: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+    for name in names {
+        ensure!(
+            known.contains(&name.as_str()),
+            "no step `{name}`; the steps are {}",
+            known.join(", ")
+        );
+    }
+    let is_chosen = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.name);
+    Ok(STEPS.iter().filter(is_chosen).collect())
+}
+
+/// Runs one step and says its name before and its result after.
+fn take(step: &Step, root: &Path, out: &mut Stdout) -> anyhow::Result<Report> {
+    write!(out, "{:<13}", step.name)?;
+    out.flush()?;
+    let began = Instant::now();
+    let report = (step.check)(root).unwrap_or_else(|error| Report {
+        tally: Tally::of(false),
+        note: String::new(),
+        output: format!("error: {error:#}"),
+    });
+    let mark = match (report.tally.passed, report.tally.failed) {
+        (0, 0) => "-",
+        (_, 0) => "ok",
+        (_, _) => "FAILED",
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    writeln!(out, "{}", format!("{mark:<7}{seconds:>6.1} s  {}", report.note).trim_end())?;
+    Ok(report)
+}
+
+fn format(root: &Path) -> anyhow::Result<Report> {
+    let mut report = whole(cargo(root).args(["fmt", "--all", "--check"]))?;
+    for apart in ["fuzz/Cargo.toml", "benches/Cargo.toml"] {
+        if root.join(apart).exists() {
+            report.join(&whole(cargo(root).args(["fmt", "--check", "--manifest-path", apart]))?);
+        }
+    }
+    report.tally = Tally::of(report.tally.failed == 0);
+    Ok(report)
+}
+
+fn lint(root: &Path) -> anyhow::Result<Report> {
+    let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    whole(cargo(root).args(arguments))
+}
+
+/// Benchmarks are checked here and measured elsewhere: a verdict on time needs a quiet machine.
+fn benches(root: &Path) -> anyhow::Result<Report> {
+    let arguments = ["clippy", "--all-targets", "--", "-D", "warnings"];
+    whole(cargo(&root.join("benches")).args(arguments))
+}
+
+fn docs(root: &Path) -> anyhow::Result<Report> {
+    let arguments = ["doc", "--workspace", "--no-deps", "--document-private-items"];
+    whole(cargo(root).args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn tidy(root: &Path) -> anyhow::Result<Report> {
+    let faults: Vec<_> = tidy::faults(root)?.iter().map(ToString::to_string).collect();
+    Ok(Report {
+        tally: Tally::of(faults.is_empty()),
+        note: String::new(),
+        output: faults.join("\n"),
+    })
+}
+
+fn unit(root: &Path) -> anyhow::Result<Report> {
+    if tools::answers("cargo-nextest") {
+        counted(cargo(root).args(["nextest", "run", "--workspace", "--no-fail-fast"]))
+    } else {
+        counted(cargo(root).args(["test", "--workspace", "--all-targets", "--no-fail-fast"]))
+    }
+}
+
+fn examples(root: &Path) -> anyhow::Result<Report> {
+    counted(cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]))
+}
+
+fn differential(root: &Path) -> anyhow::Result<Report> {
+    let seconds = DIFFERENTIAL_SECONDS.to_string();
+    // A few differences made small are enough to see what is wrong; the long run shows them all.
+    whole(xtask(root).args(["differential", "--seconds", &seconds, "--show", "5"]))
+        .map(|report| report.noted("no unexplained"))
+}
+
+fn meaning(root: &Path) -> anyhow::Result<Report> {
+    let seconds = MEANING_SECONDS.to_string();
+    whole(xtask(root).args(["meaning", "--seconds", &seconds]))
+        .map(|report| report.noted("meaning: "))
+}
+
+fn deny(root: &Path) -> anyhow::Result<Report> {
+    let mut command = tools::cargo_deny(root);
+    let report = whole(command.args(["check", "licenses", "bans", "sources"]))?;
+    Ok(Report { note: "licences, bans, sources".to_owned(), ..report })
+}
+
+/// The advisories come from a database on the network; without it nothing is known, which is
+/// said and counted neither way.
+fn advisories(root: &Path) -> anyhow::Result<Report> {
+    let report = whole(tools::cargo_deny(root).args(["check", "advisories"]))?;
+    if report.output.contains("failed to fetch advisory database") {
+        let note = "not checked: the advisory database is out of reach".to_owned();
+        return Ok(Report { tally: Tally::default(), note, ..report });
+    }
+    Ok(report)
+}
+
+fn fuzz(root: &Path) -> anyhow::Result<Report> {
+    let targets = fuzz::targets(root)?;
+    if targets.is_empty() {
+        bail!("no fuzz target was found in fuzz/Cargo.toml");
+    }
+    let seconds = (FUZZ_SECONDS / targets.len() as u64).max(1).to_string();
+    whole(xtask(root).args(["fuzz", "--seconds", &seconds]))
+        .map(|report| report.noted("nothing broke"))
+}
+
+impl Report {
+    /// With the line that holds `sign` as its note, or else the last one, which says what failed.
+    fn noted(self, sign: &str) -> Report {
+        let line = self.output.lines().find(|line| line.contains(sign));
+        let note = line.or(self.output.lines().last()).unwrap_or("").trim().to_owned();
+        Report { note, ..self }
+    }
+
+    fn join(&mut self, other: &Report) {
+        self.tally.add(other.tally);
+        self.output.push_str(&other.output);
+    }
+}
+
+/// A command that counts as one, whatever it does inside.
+fn whole(command: &mut Command) -> anyhow::Result<Report> {
+    let (succeeded, output) = run_process(command)?;
+    Ok(Report { tally: Tally::of(succeeded), note: String::new(), output })
+}
+
+/// A command that runs tests and says how many.
+fn counted(command: &mut Command) -> anyhow::Result<Report> {
+    let (succeeded, output) = run_process(command)?;
+    let mut tally = tally::read(&output);
+    if !succeeded && tally.failed == 0 {
+        tally.add(Tally::of(false));
+    }
+    Ok(Report { tally, note: format!("{} tests", tally.passed + tally.failed), output })
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(root).env("CARGO_TERM_COLOR", "never");
+    command
+}
+
+fn xtask(root: &Path) -> Command {
+    let mut command = cargo(root);
+    command.args(["run", "--quiet", "--package", "xtask", "--"]);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_run_in_their_order_whatever_the_order_asked_for() {
+        let names = |asked: &[&str]| {
+            let asked: Vec<_> = asked.iter().map(ToString::to_string).collect();
+            chosen(&asked).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&[]).unwrap().len(), STEPS.len());
+        assert_eq!(names(&["lint", "format"]).unwrap(), ["format", "lint"]);
+        let error = names(&["speed"]).unwrap_err().to_string();
+        assert!(error.starts_with("no step `speed`; the steps are format, tidy,"), "{error}");
+    }
+
+    #[test]
+    fn a_note_is_the_line_that_sums_up() {
+        let note = |output: &str| {
+            let output = output.to_owned();
+            Report { tally: Tally::of(true), note: String::new(), output }.noted("sum").note
+        };
+        assert_eq!(note("one\n  sum: two\nthree\n"), "sum: two");
+        assert_eq!(note("one\nerror: three\n"), "error: three");
+        assert_eq!(note(""), "");
+    }
+}
