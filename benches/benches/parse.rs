@@ -57,7 +57,9 @@ fn speed(commands: &[String], effort: Effort) -> Table {
             calls.push(calls_per_batch(effort.batch, || peer.read(command)));
         }
     }
-    times.iter_mut().for_each(|times| times.resize(commands.len(), f64::INFINITY));
+    for times in &mut times {
+        times.resize(commands.len(), f64::INFINITY);
+    }
     for _ in 0..effort.rounds {
         for (at, command) in commands.iter().enumerate() {
             for (peer, (times, calls)) in peers.iter_mut().zip(times.iter_mut().zip(&calls)) {

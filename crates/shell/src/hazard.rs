@@ -95,9 +95,12 @@ pub fn hazards(text: &[u8]) -> Vec<Hazard> {
     }
     let mut at = 0;
     for chunk in text.utf8_chunks() {
+        let mut before = ' ';
         for character in chunk.valid().chars() {
             let end = at + character.len_utf8();
-            if let Some(kind) = kind_of(character as u32) {
+            let is_styled = matches!(character, '\u{FE0F}' | '\u{200D}') && is_symbol(before);
+            before = if is_styled { before } else { character };
+            if let Some(kind) = kind_of(character as u32).filter(|_| !is_styled) {
                 found.push(Hazard { kind, span: Span::new(at, end), code: character as u32 });
             }
             at = end;
@@ -109,6 +112,14 @@ pub fn hazards(text: &[u8]) -> Vec<Hazard> {
         }
     }
     found
+}
+
+/// Whether a character is a symbol or emoji, behind which a selector or joiner only styles it.
+const fn is_symbol(character: char) -> bool {
+    matches!(
+        character,
+        '\u{2190}'..='\u{27BF}' | '\u{2900}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}'
+    )
 }
 
 fn kind_of(code: u32) -> Option<HazardKind> {

@@ -96,6 +96,8 @@ impl<'r> Parser<'r> {
     pub(crate) fn new(reader: &'r Reader, text: &[u8]) -> Parser<'r> {
         let mut tree =
             Tree { dialect: reader.dialect, origins: Origins::new(text.len()), ..Tree::default() };
+        // Where `sh` is bash it expands braces, elsewhere it keeps them.
+        tree.braces_are_doubtful = reader.dialect == Dialect::Sh;
         // Folded values stand behind the text; a short text rarely needs more than its own length.
         tree.text.reserve_exact(text.len() + text.len() / 2 + 16);
         tree.text.extend_from_slice(text);
@@ -276,8 +278,11 @@ impl<'r> Parser<'r> {
         end: usize,
         message: String,
     ) -> Box<Refusal> {
-        // Zsh reads much that bash does not: what is not understood is not thereby an error.
-        let is_doubtful = kind == RefusalKind::Syntax && self.reader.dialect == Dialect::Zsh;
+        // Other shells read some things that bash does not: what is not understood is not thereby
+        // an error. A quote that never closes is one everywhere.
+        let is_doubtful = kind == RefusalKind::Syntax
+            && self.reader.dialect != Dialect::Bash
+            && !message.contains(" quote is never closed");
         let kind = if is_doubtful { RefusalKind::Unsupported } else { kind };
         let span = self.tree.locate(Span::new(start.min(end), end));
         let len = crate::span::narrow(self.tree.origins.source_len());

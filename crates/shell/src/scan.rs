@@ -146,7 +146,8 @@ fn push_pieces(token: &Token, tokens: &mut Vec<Token>) {
     };
     if token.text.contains(&b'\\') {
         // Backticks take off one more backslash.
-        let text = token.text.iter().copied().filter(|&byte| byte != b'\\').collect();
+        let is_kept = |byte: &u8| !matches!(byte, b'\\' | b'`');
+        let text = token.text.iter().copied().filter(is_kept).collect();
         tokens.push(Token { text, span: token.span, begins: true });
     }
     if !token.text.iter().any(is_glue) {

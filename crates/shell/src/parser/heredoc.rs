@@ -126,6 +126,11 @@ impl Parser<'_> {
                 content += 1;
             }
             let is_joined = self.logical_line(&mut at, content, quoted, &mut line);
+            if tabs {
+                // A line that was joined from several loses its tabs as one.
+                let from = line.iter().position(|&byte| byte != b'\t').unwrap_or(line.len());
+                line.drain(..from);
+            }
             let is_delimiter = line == delimiter;
             if is_delimiter {
                 return Ok(Extent { end: start, next: at, closed: true, is_made });
@@ -194,15 +199,14 @@ impl Parser<'_> {
         let mut is_new_run = true;
         while at < end {
             let byte = self.byte(at);
-            if is_line_start && tabs && byte == b'\t' {
-                at += 1;
-                is_new_run = true;
-                continue;
-            }
-            is_line_start = false;
             let next = self.byte(at + 1);
             if byte == b'\\' && !quoted && next == b'\n' && at + 1 < end {
                 at += 2;
+                is_new_run = true;
+                continue;
+            }
+            if is_line_start && tabs && byte == b'\t' {
+                at += 1;
                 is_new_run = true;
                 continue;
             }

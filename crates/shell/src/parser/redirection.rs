@@ -152,8 +152,8 @@ impl Parser<'_> {
         }
         self.skip_blanks();
         let is_descriptor = match self.here() {
-            b'0'..=b'9' => self.digits_before_operator().is_some(),
-            b'{' => self.variable_before_operator().is_some(),
+            b'0'..=b'9' => !copies && self.digits_before_operator().is_some(),
+            b'{' => !copies && self.variable_before_operator().is_some(),
             _ => crate::lexer::is_break(self.here()) && !self.is_at_process(),
         };
         if is_descriptor {

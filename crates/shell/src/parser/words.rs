@@ -94,7 +94,7 @@ impl Parser<'_> {
         if !self.has_bare_quote {
             return Ok(());
         }
-        let text = self.tree.text(Span::new(start, self.pos));
+        let text = outside_substitutions(self.tree.text(Span::new(start, self.pos)));
         let has_brace =
             text.windows(2).any(|pair| matches!(pair, [before, b'{'] if *before != b'$'));
         let has_list = text.contains(&b',') || text.windows(2).any(|pair| pair == b"..");
@@ -144,7 +144,7 @@ impl Parser<'_> {
         }
         let braces_expand =
             matches!(place, Place::Argument | Place::AssignmentArgument | Place::Target);
-        let parts = if has_brace && braces_expand && self.reader.dialect != Dialect::Sh {
+        let parts = if has_brace && braces_expand {
             self.expand_braces(parts)?
         } else {
             parts.shelve(&mut self.tree)
@@ -404,4 +404,20 @@ impl Parser<'_> {
             self.quoted_special(&mut parts, b"$`\\")?;
         }
     }
+}
+
+/// A word's text without what stands in `$( … )`, where bash looks for no braces of the word.
+fn outside_substitutions(text: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::new();
+    let mut depth = 0_u32;
+    for (at, &byte) in text.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        match byte {
+            b'(' if depth > 0 || before == Some(&b'$') => depth += 1,
+            b')' if depth > 0 => depth -= 1,
+            _ if depth == 0 => kept.push(byte),
+            _ => {}
+        }
+    }
+    kept
 }
