@@ -99,7 +99,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(text) = &arguments.text {
         let comparer = Comparer::new(&directory.path, "text", rules);
         for shell in shells {
-            writeln!(out, "{:8} {:?}", shell.name(), comparer.compare(shell, text.as_bytes())?)?;
+            let relation = comparer.compare(shell, text.as_bytes())?;
+            writeln!(out, "{:8} {relation:?}", shell.name())?;
+            if let Some(rule) = comparer.explain(shell, text.as_bytes(), &relation)? {
+                writeln!(out, "{:8} explained: {rule}", "")?;
+            }
         }
         return Ok(());
     }

@@ -115,6 +115,8 @@ struct Folder<'t, 'c> {
     known: &'c Constants,
     place: Place,
     splits: bool,
+    /// Whether the word holds braces that expand.
+    has_braces: bool,
     /// The only field, as long as `fields` is empty.
     first: Field,
     fields: Vec<Field>,
@@ -126,8 +128,12 @@ impl<'t, 'c> Folder<'t, 'c> {
     fn new(tree: &'t mut Tree, known: &'c Constants, word: Word) -> Folder<'t, 'c> {
         let splits =
             matches!(word.place, Place::Argument | Place::Target) && tree.dialect != Dialect::Zsh;
-        let (first, fields) = (Field::default(), Vec::new());
-        Folder { tree, known, place: word.place, splits, first, fields, overflow: None }
+        let has_braces = tree
+            .list(word.parts)
+            .iter()
+            .any(|part| matches!(part.kind, PartKind::Brace(_) | PartKind::Sequence));
+        let (first, fields, place) = (Field::default(), Vec::new(), word.place);
+        Folder { tree, known, place, splits, has_braces, first, fields, overflow: None }
     }
 
     fn fold(mut self, word: Word) -> Stored {
@@ -277,6 +283,10 @@ impl<'t, 'c> Folder<'t, 'c> {
         let is_open = self.tree.text(part.span) == b"[";
         if is_matched && (!is_open || self.has_closer(siblings, at)) {
             if self.tree.patterns_are_doubtful {
+                // Where letter case does not count, not even the beginning is certain.
+                for field in self.each().iter_mut().filter(|field| field.end.is_none()) {
+                    field.text = Span::default();
+                }
                 self.taint(TaintKind::Pattern, part.span, false);
                 return;
             }
@@ -311,7 +321,10 @@ impl<'t, 'c> Folder<'t, 'c> {
 
     /// The value of an expansion that only reads a constant.
     fn constant(&self, expansion: Expansion) -> Option<Span> {
-        let is_plain = expansion.prefix == Prefix::None && expansion.subscript.is_empty();
+        // Braces are expanded as text, so a name without braces of its own may grow.
+        let is_settled = expansion.braced || !self.has_braces;
+        let is_plain =
+            is_settled && expansion.prefix == Prefix::None && expansion.subscript.is_empty();
         if !is_plain {
             return None;
         }

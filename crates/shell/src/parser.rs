@@ -281,8 +281,11 @@ impl<'r> Parser<'r> {
         // Other shells read some things that bash does not: what is not understood is not thereby
         // an error. A quote that never closes is one everywhere.
         let is_doubtful = kind == RefusalKind::Syntax
-            && self.reader.dialect != Dialect::Bash
-            && !message.contains(" quote is never closed");
+            && match self.reader.dialect {
+                Dialect::Bash => false,
+                Dialect::Sh => !message.contains(" quote is never closed"),
+                Dialect::Zsh => true,
+            };
         let kind = if is_doubtful { RefusalKind::Unsupported } else { kind };
         let span = self.tree.locate(Span::new(start.min(end), end));
         let len = crate::span::narrow(self.tree.origins.source_len());

@@ -270,8 +270,8 @@ impl Parser<'_> {
         for part in parts.iter().filter(|part| matches!(part.kind, PartKind::Literal)) {
             let text = self.tree.text(part.span);
             let (from, to) = (part.span.start as usize, part.span.end as usize);
-            if text.iter().any(|byte| matches!(byte, b'^' | b'#')) {
-                return Err(self.unsupported(from, to, "`^` or `#` in a word"));
+            if text.iter().any(|byte| matches!(byte, b'^' | b'#' | b'}')) {
+                return Err(self.unsupported(from, to, "`^`, `#` or `}` in a word"));
             }
             let inside = text.get(usize::from(from == start)..).unwrap_or_default();
             if inside.contains(&b'~') {

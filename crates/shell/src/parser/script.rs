@@ -111,8 +111,8 @@ impl Parser<'_> {
             }
             self.skip_blanks();
         }
-        if bangs > 1 {
-            self.only_beyond_sh(start, "`!` before `!`")?;
+        if bangs > 1 && self.reader.dialect != Dialect::Bash {
+            return Err(self.unsupported(start, self.pos, "`!` before `!`"));
         }
         let mut commands = Few::<Command, 3>::new();
         let is_bare = (bangs > 0 || time.is_some()) && self.may_end_bare_prefix();

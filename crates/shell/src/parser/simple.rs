@@ -87,10 +87,10 @@ impl Parser<'_> {
             // Whether this negates a subshell or matches files depends on what ran before.
             return Err(self.unsupported(self.pos, self.pos + 2, "`!(` after `shopt -s extglob`"));
         }
-        if self.reader.dialect == Dialect::Zsh && self.here() == b'-' {
+        if self.reader.dialect == Dialect::Zsh && matches!(self.here(), b'-' | b'!') {
             let (second, _) = self.second();
             if crate::lexer::is_break(second) {
-                return Err(self.unsupported(self.pos, self.pos + 1, "the modifier `-`"));
+                return Err(self.unsupported(self.pos, self.pos + 1, "this sign as a program"));
             }
         }
         self.word_with_subscript(Place::Argument)
@@ -108,6 +108,11 @@ impl Parser<'_> {
             return Err(self.unexpected("`)`"));
         }
         self.pos += 1;
+        let end = name.span.end as usize;
+        let is_name = self.name_end(start) == end;
+        if !is_name && self.reader.dialect != Dialect::Bash {
+            return Err(self.unsupported(start, end, "a function of this name"));
+        }
         let name = Word { place: Place::Name, ..name };
         self.deeper(|parser| parser.function_body(start, name, false))
     }

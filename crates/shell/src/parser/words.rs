@@ -58,6 +58,9 @@ impl Parser<'_> {
         if subscript {
             let name_end = self.name_end(start);
             if self.byte(name_end) == b'[' && (name_end > start || is_element) {
+                if self.reader.dialect != Dialect::Bash {
+                    return Err(self.unsupported(start, name_end + 1, "a subscript"));
+                }
                 if name_end > start {
                     push_literal(&mut parts, start, name_end);
                 }
