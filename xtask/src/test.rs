@@ -8,10 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{bail, ensure};
+use anyhow::ensure;
 
 use crate::checkout;
-use crate::fuzz;
 use crate::tidy;
 use process::run as run_process;
 use tally::Tally;
