@@ -1,0 +1,333 @@
+//! Reads one program of the catalog.
+
+use std::collections::BTreeMap;
+
+use toml::{Table, Value};
+
+use crate::options::{self, OptionToken};
+
+/// One program with everything that is known of it.
+pub struct Program {
+    pub name: String,
+    pub aliases: Vec<String>,
+    pub entry: Entry,
+    pub read_only: Vec<String>,
+    pub not_read_only: Vec<String>,
+}
+
+/// What is known of a program or of one of its sub-commands.
+#[derive(Clone, Default)]
+pub struct Entry {
+    pub style: String,
+    pub effects: Vec<String>,
+    pub any_option: bool,
+    pub options: Vec<OptionToken>,
+    pub any_operand: bool,
+    pub operands: Vec<(String, char)>,
+    pub unless: Vec<String>,
+    pub target: Vec<String>,
+    pub alone: Option<Vec<String>>,
+    pub with_operand: Vec<String>,
+    pub wraps: String,
+    pub global: bool,
+    pub digits: bool,
+    pub plus: bool,
+    pub secrets: bool,
+    pub finding: Option<String>,
+    pub soft: Option<String>,
+    pub reader: Option<String>,
+    pub services_any: bool,
+    pub help: Vec<String>,
+    pub otherwise: Option<String>,
+    pub dry: Vec<String>,
+    pub dry_effects: Vec<String>,
+    pub listing: Vec<String>,
+    pub recurses: Vec<String>,
+    pub harmless_config: Vec<String>,
+    pub when: Vec<When>,
+    /// Another program's sub-command that this one stands for.
+    pub stands_for: Option<String>,
+    pub subs: Vec<(Vec<String>, Entry)>,
+}
+
+/// What is added where all conditions hold.
+#[derive(Clone, Default)]
+pub struct When {
+    pub option: Vec<String>,
+    pub value: Vec<String>,
+    pub operand: Vec<String>,
+    pub first: Vec<String>,
+    pub without: Vec<String>,
+    pub except: Vec<String>,
+    pub fold: bool,
+    pub effects: Vec<String>,
+    pub finding: Option<String>,
+    pub secrets: bool,
+}
+
+type Sets = BTreeMap<String, String>;
+
+/// Every program of one file.
+pub fn programs(table: &Table) -> Result<Vec<Program>, String> {
+    let mut sets = Sets::new();
+    if let Some(Value::Table(named)) = table.get("set") {
+        for (name, set) in named {
+            let options = set.get("options").and_then(Value::as_str);
+            let options = options.ok_or(format!("set `{name}` has no `options`"))?;
+            sets.insert(name.clone(), options.to_owned());
+        }
+    }
+    let mut programs = Vec::new();
+    for (name, value) in table {
+        if name == "set" {
+            continue;
+        }
+        let Value::Table(table) = value else {
+            return Err(format!("`{name}` is no table"));
+        };
+        let context = |error: String| format!("program `{name}`: {error}");
+        let mut examples = (Vec::new(), Vec::new());
+        let entry = entry(table, &sets, None, &mut examples).map_err(context)?;
+        let aliases = list(table, "aliases").map_err(context)?;
+        let (read_only, not_read_only) = examples;
+        programs.push(Program { name: name.clone(), aliases, entry, read_only, not_read_only });
+    }
+    Ok(programs)
+}
+
+const KEYS: [&str; 36] = [
+    "as",
+    "dry",
+    "dry_effect",
+    "harmless_config",
+    "help",
+    "listing",
+    "otherwise",
+    "recurses",
+    "when",
+    "about",
+    "aliases",
+    "alone",
+    "digits",
+    "effect",
+    "finding",
+    "global",
+    "operands",
+    "options",
+    "pager",
+    "plus",
+    "read_only",
+    "not_read_only",
+    "reader",
+    "secrets",
+    "services",
+    "soft",
+    "style",
+    "sub",
+    "target",
+    "unless",
+    "use",
+    "verbs",
+    "with_operand",
+    "wraps",
+    "note",
+    "why",
+];
+
+type Examples = (Vec<String>, Vec<String>);
+
+fn entry(
+    table: &Table,
+    sets: &Sets,
+    outer: Option<&Entry>,
+    examples: &mut Examples,
+) -> Result<Entry, String> {
+    let is_program = outer.is_none();
+    for key in table.keys() {
+        if !KEYS.contains(&key.as_str()) {
+            return Err(format!("unknown key `{key}`; known are {}", KEYS.join(", ")));
+        }
+    }
+    examples.0.extend(list(table, "read_only")?);
+    examples.1.extend(list(table, "not_read_only")?);
+    let mut texts = Vec::new();
+    for name in list(table, "use")? {
+        let set = sets.get(&name).ok_or(format!("unknown set `{name}`"))?;
+        texts.push(set.clone());
+    }
+    texts.push(text(table, "options")?.unwrap_or_default());
+    let joined = texts.join(" ");
+    let any_option = joined.split_whitespace().any(|token| token == "*");
+    let options = options::read(&joined)?;
+    let operands = text(table, "operands")?;
+    let is_default = operands.is_none();
+    let operands = operands.unwrap_or_else(|| if is_program { String::new() } else { "*".into() });
+    let any_operand = operands.trim() == "*" || (is_default && !is_program);
+    let effects = words(text(table, "effect")?.as_deref().unwrap_or("read"));
+    let mut built = Entry {
+        style: text(table, "style")?.unwrap_or_default(),
+        any_option,
+        any_operand,
+        operands: if any_operand { Vec::new() } else { roles(&operands)? },
+        unless: words(text(table, "unless")?.as_deref().unwrap_or_default()),
+        target: words(text(table, "target")?.as_deref().unwrap_or_default()),
+        alone: text(table, "alone")?.map(|effects| words(&effects)),
+        with_operand: words(text(table, "with_operand")?.as_deref().unwrap_or_default()),
+        wraps: text(table, "wraps")?.unwrap_or_default(),
+        global: flag(table, "global")?,
+        digits: flag(table, "digits")?,
+        plus: flag(table, "plus")?,
+        secrets: flag(table, "secrets")?,
+        finding: text(table, "finding")?,
+        soft: text(table, "soft")?,
+        reader: text(table, "reader")?,
+        services_any: text(table, "services")?.as_deref() == Some("any"),
+        help: match text(table, "help")? {
+            Some(help) => words(&help),
+            None => outer.map(|outer| outer.help.clone()).unwrap_or_default(),
+        },
+        otherwise: text(table, "otherwise")?,
+        dry: words(text(table, "dry")?.as_deref().unwrap_or_default()),
+        dry_effects: words(text(table, "dry_effect")?.as_deref().unwrap_or("read")),
+        listing: words(text(table, "listing")?.as_deref().unwrap_or_default()),
+        recurses: words(text(table, "recurses")?.as_deref().unwrap_or_default()),
+        harmless_config: match table.get("harmless_config") {
+            Some(Value::String(keys)) => words(keys),
+            _ => list(table, "harmless_config")?,
+        },
+        when: whens(table, outer)?,
+        stands_for: text(table, "as")?,
+        options,
+        effects,
+        subs: Vec::new(),
+    };
+    if let Some(Value::Table(subs)) = table.get("sub") {
+        for (names, value) in subs {
+            let context = |error: String| format!("sub-command `{names}`: {error}");
+            let sub = match value {
+                Value::String(effects) => Entry {
+                    effects: words(effects),
+                    any_option: true,
+                    any_operand: true,
+                    help: built.help.clone(),
+                    when: built.when.clone(),
+                    ..Entry::default()
+                },
+                Value::Table(table) => {
+                    entry(table, sets, Some(&built), examples).map_err(context)?
+                }
+                _ => return Err(context("neither effects nor a table".into())),
+            };
+            built.subs.push((words(names), sub));
+        }
+    }
+    if let Some(Value::Table(verbs)) = table.get("verbs") {
+        for (effect, names) in verbs {
+            let names = names.as_str().ok_or(format!("verbs of `{effect}` are no text"))?;
+            let effects = words(&effect.replace('_', " "));
+            let sub = Entry { effects, any_option: true, any_operand: true, ..Entry::default() };
+            built.subs.push((words(names), sub));
+        }
+    }
+    check(&built)?;
+    Ok(built)
+}
+
+pub const EFFECTS: [&str; 9] =
+    ["read", "query", "write", "delete", "change", "execute", "connect", "escalate", "unknown"];
+
+fn check(entry: &Entry) -> Result<(), String> {
+    let all = entry.effects.iter().chain(&entry.with_operand).chain(entry.alone.iter().flatten());
+    for effect in all {
+        if !EFFECTS.contains(&effect.as_str()) {
+            return Err(format!("unknown effect `{effect}`; use one of {}", EFFECTS.join(", ")));
+        }
+    }
+    let styles = ["", "gnu", "exact", "posix", "go", "raw"];
+    if !styles.contains(&entry.style.as_str()) {
+        return Err(format!("unknown style `{}`", entry.style));
+    }
+    if !["", "plain", "kept"].contains(&entry.wraps.as_str()) {
+        return Err(format!("unknown `wraps`: `{}`; use plain or kept", entry.wraps));
+    }
+    Ok(())
+}
+
+fn whens(table: &Table, outer: Option<&Entry>) -> Result<Vec<When>, String> {
+    let mut all = outer.map(|outer| outer.when.clone()).unwrap_or_default();
+    let Some(value) = table.get("when") else { return Ok(all) };
+    let array = value.as_array().ok_or("`when` is no list")?;
+    for item in array {
+        let item = item.as_table().ok_or("a `when` is no table")?;
+        let known = [
+            "option", "value", "operand", "first", "without", "except", "fold", "effect",
+            "finding", "secrets",
+        ];
+        if let Some(key) = item.keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(format!("unknown key `{key}` in `when`; known are {}", known.join(", ")));
+        }
+        let read =
+            |key: &str| text(item, key).map(|text| words(text.as_deref().unwrap_or_default()));
+        let when = When {
+            option: read("option")?,
+            value: read("value")?,
+            operand: read("operand")?,
+            first: read("first")?,
+            without: read("without")?,
+            except: read("except")?,
+            fold: flag(item, "fold")?,
+            effects: read("effect")?,
+            finding: text(item, "finding")?,
+            secrets: flag(item, "secrets")?,
+        };
+        all.push(when);
+    }
+    Ok(all)
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+fn roles(text: &str) -> Result<Vec<(String, char)>, String> {
+    let mut roles = Vec::new();
+    for word in text.split_whitespace() {
+        let (name, mark) = match word.strip_suffix(['*', '?']) {
+            Some(name) => (name, word.chars().last().unwrap_or('1')),
+            None => (word, '1'),
+        };
+        if !options::KINDS.contains(&name) {
+            return Err(format!(
+                "unknown operand role `{name}`; use one of {}",
+                options::KINDS.join(", ")
+            ));
+        }
+        roles.push((name.to_owned(), mark));
+    }
+    Ok(roles)
+}
+
+fn text(table: &Table, key: &str) -> Result<Option<String>, String> {
+    match table.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("`{key}` is no text")),
+    }
+}
+
+fn flag(table: &Table, key: &str) -> Result<bool, String> {
+    match table.get(key) {
+        None => Ok(false),
+        Some(Value::Boolean(value)) => Ok(*value),
+        Some(_) => Err(format!("`{key}` is neither true nor false")),
+    }
+}
+
+fn list(table: &Table, key: &str) -> Result<Vec<String>, String> {
+    let Some(value) = table.get(key) else { return Ok(Vec::new()) };
+    let array = value.as_array().ok_or(format!("`{key}` is no list"))?;
+    array
+        .iter()
+        .map(|item| item.as_str().map(str::to_owned).ok_or(format!("`{key}` holds no texts")))
+        .collect()
+}

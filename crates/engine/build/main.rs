@@ -1,0 +1,77 @@
+//! Compiles the catalog: `data/commands/*.toml` become static tables in `catalog.rs`.
+//!
+//! A mistake in the data stops the build with the file, the program and the way out.
+
+mod entry;
+mod options;
+mod write;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use entry::Program;
+
+fn main() {
+    println!("cargo::rerun-if-changed=data");
+    println!("cargo::rerun-if-changed=build");
+    if let Err(message) = compile() {
+        println!("cargo::error={message}");
+    }
+}
+
+fn compile() -> Result<(), String> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(|error| error.to_string())?);
+    let out = PathBuf::from(env::var("OUT_DIR").map_err(|error| error.to_string())?);
+    let mut programs: BTreeMap<String, Program> = BTreeMap::new();
+    let mut files: Vec<PathBuf> = fs::read_dir(root.join("data/commands"))
+        .map_err(|error| format!("data/commands cannot be read: {error}"))?
+        .filter_map(|file| file.ok().map(|file| file.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    files.sort();
+    for file in files {
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_default();
+        let text = fs::read_to_string(&file).map_err(|error| format!("{name}: {error}"))?;
+        let table: toml::Table =
+            text.parse().map_err(|error| format!("{name}: {}", one_line(&error)))?;
+        for program in entry::programs(&table).map_err(|error| format!("{name}: {error}"))? {
+            let key = program.name.clone();
+            if programs.insert(key.clone(), program).is_some() {
+                return Err(format!("{name}: program `{key}` stands in two files; keep one"));
+            }
+        }
+    }
+    stand_in(&mut programs)?;
+    let text = write::catalog(&programs)?;
+    fs::write(out.join("catalog.rs"), text).map_err(|error| error.to_string())
+}
+
+/// Gives programs that stand for another's sub-command what is known of that.
+fn stand_in(programs: &mut BTreeMap<String, Program>) -> Result<(), String> {
+    let wanted: Vec<(String, String)> = programs
+        .iter()
+        .filter_map(|(name, program)| Some((name.clone(), program.entry.stands_for.clone()?)))
+        .collect();
+    for (name, path) in wanted {
+        let mut words = path.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let program = programs.get(first).ok_or(format!("`{name}` stands for unknown `{path}`"))?;
+        let mut found = program.entry.clone();
+        for word in words {
+            let sub = found.subs.iter().find(|(names, _)| names.iter().any(|known| known == word));
+            found = sub.ok_or(format!("`{name}` stands for unknown `{path}`"))?.1.clone();
+        }
+        if let Some(program) = programs.get_mut(&name) {
+            let own = std::mem::take(&mut program.entry.subs);
+            found.subs.splice(0..0, own);
+            program.entry = found;
+        }
+    }
+    Ok(())
+}
+
+fn one_line(error: &toml::de::Error) -> String {
+    error.to_string().replace('\n', " | ")
+}

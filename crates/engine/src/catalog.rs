@@ -1,0 +1,308 @@
+//! The catalog: what is known of programs.
+//!
+//! The knowledge is data (`data/commands/*.toml`), compiled into static tables. To add a program,
+//! add a table to a file there with examples both ways; `tests/catalog.rs` checks them.
+
+use crate::effect::Effects;
+
+include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
+
+/// One program.
+#[derive(Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: &'static str,
+    /// What is known of it.
+    pub entry: Entry,
+    /// Command lines that must be read-only.
+    pub read_only: &'static [&'static str],
+    /// Command lines that must not be.
+    pub not_read_only: &'static [&'static str],
+}
+
+/// What is known of a program or of one of its sub-commands.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the data")]
+pub struct Entry {
+    /// How options are written.
+    pub style: Style,
+    /// What using it does.
+    pub effects: Effects,
+    /// Whether any option is accepted, because the act is not read-only anyway.
+    pub any_option: bool,
+    /// The known options, sorted by name.
+    pub options: &'static [OptionSpec],
+    /// Whether any operand is accepted and means nothing.
+    pub any_operand: bool,
+    /// The operands by position.
+    pub operands: &'static [Role],
+    /// Options that take the place of the first operand.
+    pub unless: &'static [&'static str],
+    /// Options that take the place of the last operand.
+    pub target: &'static [&'static str],
+    /// The effects where there is no operand.
+    pub alone: Option<Effects>,
+    /// Further effects where there is one.
+    pub with_operand: Effects,
+    /// Whether it runs another command that its operands name.
+    pub wraps: Wraps,
+    /// Whether its options may follow its sub-commands.
+    pub global: bool,
+    /// Whether `-5` is harmless.
+    pub digits: bool,
+    /// Whether `+x` is harmless.
+    pub plus: bool,
+    /// Whether it prints secrets.
+    pub secrets: bool,
+    /// A guard that fires on every use.
+    pub finding: Option<&'static str>,
+    /// A documented side effect that nobody is asked about.
+    pub soft: Option<&'static str>,
+    /// Rules of its arguments that no table can hold.
+    pub reader: Option<&'static str>,
+    /// Whether the sub-commands stand behind any word, as the verbs of a cloud's services do.
+    pub services_any: bool,
+    /// Words that, alone behind the sub-commands, only print help.
+    pub help: &'static [&'static str],
+    /// The sub-command that is meant where none is named.
+    pub otherwise: Option<&'static str>,
+    /// Options with which the act does not happen, some with a value.
+    pub dry: &'static [&'static str],
+    /// What is left of the act then.
+    pub dry_effects: Effects,
+    /// Options with which operands only select what is listed.
+    pub listing: &'static [&'static str],
+    /// Options with which directories are read to the bottom; `*` for always.
+    pub recurses: &'static [&'static str],
+    /// Settings that may be given on the command line without consequence.
+    pub harmless_config: &'static [&'static str],
+    /// What is added under conditions.
+    pub when: &'static [When],
+    /// Sub-commands.
+    pub subs: &'static [Sub],
+}
+
+/// What is added where all conditions that are given hold.
+#[derive(Debug)]
+pub struct When {
+    /// One of these options is given.
+    pub option: &'static [&'static str],
+    /// A value of that option fits one of these.
+    pub value: &'static [&'static str],
+    /// An operand fits one of these.
+    pub operand: &'static [&'static str],
+    /// The first operand fits one of these.
+    pub first: &'static [&'static str],
+    /// None of these options is given.
+    pub without: &'static [&'static str],
+    /// What fitted does not fit one of these.
+    pub except: &'static [&'static str],
+    /// Whether letter case does not count.
+    pub fold: bool,
+    /// What is then done.
+    pub effects: Effects,
+    /// A guard that then fires.
+    pub finding: Option<&'static str>,
+    /// Whether secrets are then shown.
+    pub secrets: bool,
+}
+
+/// How options are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Bundles, unique abbreviations, options after operands.
+    Gnu,
+    /// The same without abbreviations.
+    Exact,
+    /// Options end at the first operand.
+    Posix,
+    /// `-name value` and `-name=value`.
+    Go,
+    /// No options.
+    Raw,
+}
+
+/// Whether a program runs another one that its operands name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wraps {
+    /// It does not.
+    No,
+    /// It does, and adds nothing of its own.
+    Plain,
+    /// It does, and remains an act beside the inner one.
+    Kept,
+}
+
+/// One option.
+#[derive(Debug)]
+pub struct OptionSpec {
+    /// Its name with dashes.
+    pub name: &'static str,
+    /// Whether it takes a value.
+    pub arity: Arity,
+    /// What the value is.
+    pub kind: ValueKind,
+    /// What giving it does.
+    pub effects: Effects,
+    /// Whether the files that would be read are written in place.
+    pub edits: bool,
+    /// Whether the program stops there, whatever else is said.
+    pub quiet: bool,
+    /// A guard that fires on it.
+    pub finding: Option<&'static str>,
+}
+
+impl OptionSpec {
+    /// Whether a word that might be this option could do harm.
+    #[must_use]
+    pub fn is_dangerous(&self) -> bool {
+        self.edits
+            || self.finding.is_some()
+            || self.effects.iter().any(|effect| !effect.is_reading())
+            || matches!(
+                self.kind,
+                ValueKind::Write
+                    | ValueKind::Delete
+                    | ValueKind::ShellText
+                    | ValueKind::Program
+                    | ValueKind::Code
+                    | ValueKind::Config
+                    | ValueKind::Url
+                    | ValueKind::Host
+            )
+    }
+}
+
+/// Whether an option takes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// It takes none.
+    None,
+    /// It takes one, attached or as the next word.
+    Required,
+    /// It may have one attached.
+    Optional,
+}
+
+/// One place for operands.
+#[derive(Clone, Copy, Debug)]
+pub struct Role {
+    /// What stands there.
+    pub kind: ValueKind,
+    /// `1` one, `?` at most one, `*` any number.
+    pub count: char,
+}
+
+/// What a value or operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Text that means nothing beyond the program.
+    Opaque,
+    /// A path that is read.
+    Read,
+    /// A path that is created or changed.
+    Write,
+    /// A path that is removed.
+    Delete,
+    /// A directory that is looked into.
+    Directory,
+    /// A directory the program works in from then on.
+    WorkingDirectory,
+    /// Shell text that is run.
+    ShellText,
+    /// A program that is started.
+    Program,
+    /// The first word of a command that is run.
+    Command,
+    /// Inline code.
+    Code,
+    /// An address.
+    Url,
+    /// A host.
+    Host,
+    /// Configuration that can make the program run code.
+    Config,
+    /// A sed script.
+    Sed,
+    /// An awk program.
+    Awk,
+    /// A jq program.
+    Jq,
+    /// SQL.
+    Sql,
+    /// A pattern to search for.
+    Pattern,
+    /// A path that is moved away.
+    Move,
+    /// A path that is linked to.
+    Link,
+    /// A sub-command.
+    Sub,
+    /// Something whose being named changes it.
+    Change,
+    /// A name from the configuration, or else an address.
+    Remote,
+}
+
+/// One sub-command under its names, which may hold `*`.
+#[derive(Debug)]
+pub struct Sub {
+    /// Its names.
+    pub names: &'static [&'static str],
+    /// What is known of it.
+    pub entry: Entry,
+}
+
+/// Every program of the catalog.
+#[must_use]
+pub fn programs() -> &'static [Program] {
+    PROGRAMS
+}
+
+/// The program of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Program> {
+    let place = NAMES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    PROGRAMS.get(usize::from(NAMES.get(place)?.1))
+}
+
+impl Entry {
+    /// The option of exactly this name.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&'static OptionSpec> {
+        let place = self.options.binary_search_by(|option| option.name.cmp(name)).ok()?;
+        self.options.get(place)
+    }
+
+    /// The long option that this text abbreviates, if it can only be one.
+    #[must_use]
+    pub fn abbreviated(&self, text: &str) -> Option<&'static OptionSpec> {
+        if text.len() < 3 {
+            return None;
+        }
+        let mut found = self.options.iter().filter(|option| option.name.starts_with(text));
+        let first = found.next()?;
+        found.next().is_none().then_some(first)
+    }
+
+    /// The sub-command of this name.
+    #[must_use]
+    pub fn sub(&self, name: &str) -> Option<&'static Sub> {
+        let exact = self.subs.iter().find(|sub| sub.names.contains(&name));
+        exact.or_else(|| {
+            self.subs.iter().find(|sub| sub.names.iter().any(|pattern| matches_verb(pattern, name)))
+        })
+    }
+}
+
+/// Whether a name fits a pattern with at most one `*`.
+fn matches_verb(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => false,
+        Some((before, after)) => {
+            name.len() >= before.len() + after.len()
+                && name.starts_with(before)
+                && name.ends_with(after)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Judges one tool call: from the text of a command to its acts and what they do.
+//!
+//! So far it takes a command apart, reads each program's options by the catalog, and knows the
+//! small languages inside arguments. Rules, guards, modes and the verdict are not written yet.
+
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod act;
+pub mod analysis;
+pub mod arg;
+pub mod catalog;
+pub mod effect;
+pub mod environment;
+pub mod glob;
+pub mod language;
+mod peel;
+pub mod usage;

@@ -1,0 +1,36 @@
+//! Every example of the catalog is what it says it is.
+
+use portcullis_engine::act::Act;
+use portcullis_engine::analysis::analyse;
+use portcullis_engine::catalog::programs;
+use portcullis_shell::Dialect;
+
+fn only_reads(command: &str) -> (bool, String) {
+    let found = analyse(command, Dialect::Bash);
+    let reads = !found.acts.is_empty() && found.acts.iter().all(Act::only_reads);
+    let first = found.acts.iter().find(|act| !act.only_reads());
+    let why = first.map_or_else(String::new, |act| match &act.unknown {
+        Some(unknown) => unknown.message.clone(),
+        None => format!("{:?} {:?}", act.effects, act.findings),
+    });
+    (reads, why)
+}
+
+#[test]
+fn examples_are_what_they_say() {
+    let mut wrong = Vec::new();
+    for program in programs() {
+        for command in program.read_only {
+            let (reads, why) = only_reads(command);
+            if !reads {
+                wrong.push(format!("{}: `{command}` must be read-only: {why}", program.name));
+            }
+        }
+        for command in program.not_read_only {
+            if only_reads(command).0 {
+                wrong.push(format!("{}: `{command}` must not be read-only", program.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
