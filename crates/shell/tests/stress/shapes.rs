@@ -212,6 +212,12 @@ pub fn expansions() -> Vec<Shape> {
         name(format!("a='b b b b';{} $a", "a=\"$a $a\";".repeat(64))),
         name(format!("a={}; {}", "x".repeat(50_000), "echo $a;".repeat(10_000))),
         name(format!("a={{1..64}}; echo {}", "{1..64}$a".repeat(1000))),
+        name(format!("echo {{1..64}}{}", "\\b".repeat(10_000))),
+        name(format!("echo {{a,b}}{}", "'c'\"d\"".repeat(10_000))),
+        name(format!("{{a,b}}{}", "{c,d}\\e".repeat(10_000))),
+        name(format!("a=b; echo {{1..64}}{}", "$a".repeat(10_000))),
+        name(format!("a='b c'; echo {}", "$a".repeat(10_000))),
+        name(format!("echo {{{}}}", "'x'\\y,".repeat(60)).repeat(100)),
     ]
 }
 
