@@ -2,7 +2,7 @@
 //!
 //! A word of literal and quoted text is worth that text. Braces make a set of fields, patterns
 //! keep the text before them, and everything else taints. Parameters are unknown here unless
-//! [`constants`](crate::constants) found an assignment that must have been made.
+//! [`constants`] found an assignment that must have been made.
 
 use crate::constants::{self, Constants};
 use crate::dialect::Dialect;

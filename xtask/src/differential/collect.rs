@@ -2,7 +2,7 @@
 //!
 //! Scripts are found by their first line, their name or their place; each is a text, and so is
 //! each of its lines by itself, however broken it is alone. Command lines in documentation are
-//! [`document`](super::document)'s. Every distinct text is kept once, in the order in which
+//! [`document`]'s. Every distinct text is kept once, in the order in which
 //! it was found, and that order does not depend on the directory's.
 
 use std::collections::HashSet;
