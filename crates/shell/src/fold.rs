@@ -126,8 +126,10 @@ struct Folder<'t, 'c> {
 
 impl<'t, 'c> Folder<'t, 'c> {
     fn new(tree: &'t mut Tree, known: &'c Constants, word: Word) -> Folder<'t, 'c> {
-        let splits =
-            matches!(word.place, Place::Argument | Place::Target) && tree.dialect != Dialect::Zsh;
+        // Some shells split what `export` assigns.
+        let splits = matches!(word.place, Place::Argument | Place::Target)
+            && tree.dialect != Dialect::Zsh
+            || word.place == Place::AssignmentArgument && tree.dialect == Dialect::Sh;
         let has_braces = tree
             .list(word.parts)
             .iter()
@@ -343,7 +345,8 @@ impl<'t, 'c> Folder<'t, 'c> {
         }
         // Only bash splits the target of a redirection.
         let has_blank = text.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
-        if has_blank && self.place == Place::Target && self.tree.dialect != Dialect::Bash {
+        let is_doubtful = matches!(self.place, Place::Target | Place::AssignmentArgument);
+        if has_blank && is_doubtful && self.tree.dialect != Dialect::Bash {
             self.taint(TaintKind::Parameter, span, false);
             return;
         }
@@ -401,7 +404,20 @@ impl<'t, 'c> Folder<'t, 'c> {
         }
     }
 
+    /// Braces come before splitting: behind a split constant their order is not followed.
+    fn is_split_before(&mut self, span: Span) -> bool {
+        let is_split = self.each().iter().any(|field| field.is_closed);
+        if is_split {
+            self.first.text = Span::default();
+            self.overflow = Some(span);
+        }
+        is_split
+    }
+
     fn brace(&mut self, span: Span, alternatives: List<Word>) {
+        if self.is_split_before(span) {
+            return;
+        }
         let before = self.each().to_vec();
         let begin = before.first().copied().unwrap_or_default();
         let mut after = Vec::new();
@@ -426,6 +442,9 @@ impl<'t, 'c> Folder<'t, 'c> {
     }
 
     fn sequence(&mut self, span: Span) {
+        if self.is_split_before(span) {
+            return;
+        }
         let inner = Span { start: span.start.saturating_add(1), end: span.end.saturating_sub(1) };
         let Some(sequence) = Sequence::read(self.tree.text(inner)) else { return };
         if !sequence.is_plain() {

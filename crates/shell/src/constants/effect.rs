@@ -255,17 +255,11 @@ pub(super) fn evaluates(tree: &Tree, word: &Word) -> bool {
     })
 }
 
-/// Whether an expression is nothing but digits, blanks and operators, or an index of all.
+/// Whether an expression is nothing but a number, or an index of all: it can neither assign nor
+/// fail, and a failure skips the rest of the line.
 fn is_number(tree: &Tree, word: &Word) -> bool {
-    matches!(tree.text(word.span), b"@" | b"*")
-        || tree.list(word.parts).iter().all(|part| {
-            let is_plain = matches!(part.kind, PartKind::Literal | PartKind::Glob);
-            is_plain
-                && tree
-                    .text(part.span)
-                    .iter()
-                    .all(|byte| !byte.is_ascii_alphabetic() && *byte != b'_' && *byte != b'=')
-        })
+    let text = tree.text(word.span);
+    matches!(text, b"@" | b"*") || text.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether what is assigned is one word.

@@ -299,7 +299,15 @@ impl<'t> Walk<'t> {
         }
         if matches!(
             self.tree.text(assignment.name),
-            b"PS4" | b"PROMPT_COMMAND" | b"POSIXLY_CORRECT"
+            b"PS4"
+                | b"PROMPT_COMMAND"
+                | b"POSIXLY_CORRECT"
+                | b"BASHOPTS"
+                | b"BASH_VERSINFO"
+                | b"EUID"
+                | b"PPID"
+                | b"SHELLOPTS"
+                | b"UID"
         ) {
             self.now.poison();
         }

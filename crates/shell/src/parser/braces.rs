@@ -34,8 +34,28 @@ impl Parser<'_> {
     /// Shelves the parts of a word with its brace expansions recognised.
     pub(crate) fn expand_braces(&mut self, parts: &Parts) -> Parsed<List<Part>> {
         let tokens = self.cut_at_braces(parts.as_slice());
+        self.refuse_early_closer(&tokens)?;
         let read = self.braced_parts(&tokens, 0, tokens.len())?;
         Ok(read.shelve(&mut self.tree))
+    }
+
+    /// Refuses `{a}b,c}`, where bash takes the first closer for text.
+    fn refuse_early_closer(&self, tokens: &[Token]) -> Parsed<()> {
+        let early = tokens.iter().enumerate().find_map(|(at, token)| {
+            let Token::Open { closer: Some(closer), has_comma: false, .. } = token else {
+                return None;
+            };
+            let is_sequence = *closer == at + 2 && self.is_sequence_piece(tokens.get(at + 1));
+            (!is_sequence).then_some(*closer)
+        });
+        let rest = early.and_then(|early| tokens.get(early + 1..)).unwrap_or_default();
+        let comma = rest.iter().position(|token| matches!(token, Token::Comma { .. }));
+        let behind = comma.and_then(|comma| rest.get(comma..)).unwrap_or_default();
+        if behind.iter().any(|token| matches!(token, Token::Close { .. })) {
+            let at = early.map_or(0, |early| position(tokens, early));
+            return Err(self.unsupported(at, at + 1, "a closing brace before a comma"));
+        }
+        Ok(())
     }
 
     fn cut_at_braces(&self, parts: &[Part]) -> Vec<Token> {
