@@ -36,7 +36,13 @@ pub struct Entry {
     pub finding: Option<String>,
     pub soft: Option<String>,
     pub reader: Option<String>,
-    pub services_any: bool,
+    pub services: String,
+    pub services_first: Vec<String>,
+    pub verbs: Vec<(Vec<String>, Vec<String>)>,
+    pub except: Vec<Except>,
+    pub closed: bool,
+    pub fold: bool,
+    pub harmless_meta: Vec<String>,
     pub help: Vec<String>,
     pub otherwise: Option<String>,
     pub dry: Vec<String>,
@@ -63,20 +69,41 @@ pub struct When {
     pub effects: Vec<String>,
     pub finding: Option<String>,
     pub secrets: bool,
+    /// Holds if there are fewer operands than this; 0 for no such condition.
+    pub few: i64,
 }
 
-type Sets = BTreeMap<String, String>;
+/// A verb of a service that is not what its name says.
+#[derive(Clone, Default)]
+pub struct Except {
+    pub path: Vec<String>,
+    pub option: Vec<String>,
+    pub effects: Vec<String>,
+    pub finding: Option<String>,
+    pub secrets: bool,
+}
+
+/// Named lists: of options, or of words for a reader.
+pub type Sets = BTreeMap<String, String>;
+
+/// Adds the named lists of one file.
+pub fn sets(table: &Table, sets: &mut Sets, words: &mut Sets) -> Result<(), String> {
+    let Some(Value::Table(named)) = table.get("set") else { return Ok(()) };
+    for (name, set) in named {
+        let options = set.get("options").and_then(Value::as_str);
+        let listed = set.get("words").and_then(Value::as_str);
+        let (into, text) = match (options, listed) {
+            (Some(options), None) => (&mut *sets, options),
+            (None, Some(listed)) => (&mut *words, listed),
+            _ => return Err(format!("set `{name}` has neither `options` nor `words`")),
+        };
+        into.insert(name.clone(), text.to_owned());
+    }
+    Ok(())
+}
 
 /// Every program of one file.
-pub fn programs(table: &Table) -> Result<Vec<Program>, String> {
-    let mut sets = Sets::new();
-    if let Some(Value::Table(named)) = table.get("set") {
-        for (name, set) in named {
-            let options = set.get("options").and_then(Value::as_str);
-            let options = options.ok_or(format!("set `{name}` has no `options`"))?;
-            sets.insert(name.clone(), options.to_owned());
-        }
-    }
+pub fn programs(table: &Table, sets: &Sets) -> Result<Vec<Program>, String> {
     let mut programs = Vec::new();
     for (name, value) in table {
         if name == "set" {
@@ -87,7 +114,7 @@ pub fn programs(table: &Table) -> Result<Vec<Program>, String> {
         };
         let context = |error: String| format!("program `{name}`: {error}");
         let mut examples = (Vec::new(), Vec::new());
-        let entry = entry(table, &sets, None, &mut examples).map_err(context)?;
+        let entry = entry(table, sets, None, &mut examples).map_err(context)?;
         let aliases = list(table, "aliases").map_err(context)?;
         let (read_only, not_read_only) = examples;
         programs.push(Program { name: name.clone(), aliases, entry, read_only, not_read_only });
@@ -95,7 +122,12 @@ pub fn programs(table: &Table) -> Result<Vec<Program>, String> {
     Ok(programs)
 }
 
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 41] = [
+    "closed",
+    "except",
+    "fold",
+    "harmless_meta",
+    "services_first",
     "as",
     "dry",
     "dry_effect",
@@ -181,7 +213,13 @@ fn entry(
         finding: text(table, "finding")?,
         soft: text(table, "soft")?,
         reader: text(table, "reader")?,
-        services_any: text(table, "services")?.as_deref() == Some("any"),
+        services: text(table, "services")?.unwrap_or_default(),
+        services_first: words(text(table, "services_first")?.as_deref().unwrap_or_default()),
+        verbs: Vec::new(),
+        except: Vec::new(),
+        closed: flag(table, "closed")?,
+        fold: flag(table, "fold")?,
+        harmless_meta: words(text(table, "harmless_meta")?.as_deref().unwrap_or_default()),
         help: match text(table, "help")? {
             Some(help) => words(&help),
             None => outer.map(|outer| outer.help.clone()).unwrap_or_default(),
@@ -221,16 +259,49 @@ fn entry(
             built.subs.push((words(names), sub));
         }
     }
-    if let Some(Value::Table(verbs)) = table.get("verbs") {
-        for (effect, names) in verbs {
-            let names = names.as_str().ok_or(format!("verbs of `{effect}` are no text"))?;
-            let effects = words(&effect.replace('_', " "));
-            let sub = Entry { effects, any_option: true, any_operand: true, ..Entry::default() };
-            built.subs.push((words(names), sub));
-        }
-    }
+    verbs(table, &mut built)?;
     check(&built)?;
     Ok(built)
+}
+
+/// The verbs of a service, and those that are not what they seem.
+fn verbs(table: &Table, built: &mut Entry) -> Result<(), String> {
+    if let Some(Value::Table(verbs)) = table.get("verbs") {
+        for (key, value) in verbs {
+            if key == "except" {
+                built.except = excepts(value)?;
+                continue;
+            }
+            let names = value.as_str().ok_or(format!("verbs of `{key}` are no text"))?;
+            built.verbs.push((words(&key.replace('_', " ")), words(names)));
+        }
+        // What only asks is tried first, as the data says.
+        built.verbs.sort_by_key(|(effects, _)| effects.first().map(String::as_str) != Some("query"));
+    }
+    if let Some(value) = table.get("except") {
+        built.except.extend(excepts(value)?);
+    }
+    Ok(())
+}
+
+fn excepts(value: &Value) -> Result<Vec<Except>, String> {
+    let mut all = Vec::new();
+    for item in value.as_array().ok_or("`except` is no list")? {
+        let item = item.as_table().ok_or("an `except` is no table")?;
+        let known = ["path", "option", "effect", "finding", "secrets"];
+        if let Some(key) = item.keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(format!("unknown key `{key}` in `except`; known are {}", known.join(", ")));
+        }
+        let path = text(item, "path")?.unwrap_or_default();
+        all.push(Except {
+            path: path.split(',').map(|path| path.trim().to_owned()).collect(),
+            option: words(text(item, "option")?.as_deref().unwrap_or_default()),
+            effects: words(text(item, "effect")?.as_deref().unwrap_or_default()),
+            finding: text(item, "finding")?,
+            secrets: flag(item, "secrets")?,
+        });
+    }
+    Ok(all)
 }
 
 pub const EFFECTS: [&str; 9] =
@@ -260,7 +331,7 @@ fn whens(table: &Table, outer: Option<&Entry>) -> Result<Vec<When>, String> {
     for item in array {
         let item = item.as_table().ok_or("a `when` is no table")?;
         let known = [
-            "option", "value", "operand", "first", "without", "except", "fold", "effect",
+            "option", "value", "operand", "first", "without", "except", "few", "fold", "effect",
             "finding", "secrets",
         ];
         if let Some(key) = item.keys().find(|key| !known.contains(&key.as_str())) {
@@ -279,6 +350,7 @@ fn whens(table: &Table, outer: Option<&Entry>) -> Result<Vec<When>, String> {
             effects: read("effect")?,
             finding: text(item, "finding")?,
             secrets: flag(item, "secrets")?,
+            few: item.get("few").and_then(Value::as_integer).unwrap_or_default(),
         };
         all.push(when);
     }

@@ -30,13 +30,22 @@ fn compile() -> Result<(), String> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     files.sort();
+    let mut tables = Vec::new();
+    let mut words = entry::Sets::new();
     for file in files {
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.unwrap_or_default();
         let text = fs::read_to_string(&file).map_err(|error| format!("{name}: {error}"))?;
         let table: toml::Table =
             text.parse().map_err(|error| format!("{name}: {}", one_line(&error)))?;
-        for program in entry::programs(&table).map_err(|error| format!("{name}: {error}"))? {
+        let mut sets = entry::Sets::new();
+        entry::sets(&table, &mut sets, &mut words).map_err(|error| format!("{name}: {error}"))?;
+        tables.push((name, table, sets));
+    }
+    for (name, table, sets) in tables {
+        for program in
+            entry::programs(&table, &sets).map_err(|error| format!("{name}: {error}"))?
+        {
             let key = program.name.clone();
             if programs.insert(key.clone(), program).is_some() {
                 return Err(format!("{name}: program `{key}` stands in two files; keep one"));
@@ -44,7 +53,7 @@ fn compile() -> Result<(), String> {
         }
     }
     stand_in(&mut programs)?;
-    let text = write::catalog(&programs)?;
+    let text = write::catalog(&programs, &words)?;
     fs::write(out.join("catalog.rs"), text).map_err(|error| error.to_string())
 }
 

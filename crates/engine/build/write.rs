@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::entry::{EFFECTS, Entry, Program, When};
+use crate::entry::{EFFECTS, Entry, Except, Program, Sets, When};
 use crate::options::OptionToken;
 
 /// The text of `catalog.rs`.
-pub fn catalog(programs: &BTreeMap<String, Program>) -> Result<String, String> {
+pub fn catalog(programs: &BTreeMap<String, Program>, words: &Sets) -> Result<String, String> {
     let mut out = String::new();
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
     let _ = writeln!(out, "pub(super) static PROGRAMS: &[Program] = &[");
@@ -29,6 +29,12 @@ pub fn catalog(programs: &BTreeMap<String, Program>) -> Result<String, String> {
     let _ = writeln!(out, "];\npub(super) static NAMES: &[(&str, u16)] = &[");
     for (name, place) in names {
         let _ = writeln!(out, "({name:?}, {place}),");
+    }
+    let _ = writeln!(out, "];\npub(super) static WORDS: &[(&str, &[&str])] = &[");
+    for (name, listed) in words {
+        let mut listed: Vec<&str> = listed.split_whitespace().collect();
+        listed.sort_unstable();
+        let _ = writeln!(out, "({name:?}, &{listed:?}),");
     }
     let _ = writeln!(out, "];");
     Ok(out)
@@ -56,6 +62,18 @@ fn entry(entry: &Entry) -> String {
         })
         .collect();
     let whens: Vec<String> = entry.when.iter().map(when).collect();
+    let verbs: Vec<String> = entry
+        .verbs
+        .iter()
+        .map(|(own, names)| format!("(Effects({}), &{names:?})", effects(own)))
+        .collect();
+    let excepts: Vec<String> = entry.except.iter().map(except).collect();
+    let services = match entry.services.as_str() {
+        "" => "Services::None".to_owned(),
+        "any" => "Services::Any".to_owned(),
+        "all" => "Services::All".to_owned(),
+        listed => format!("Services::Words(&{:?})", listed.split_whitespace().collect::<Vec<_>>()),
+    };
     let subs: Vec<String> = entry
         .subs
         .iter()
@@ -65,7 +83,8 @@ fn entry(entry: &Entry) -> String {
         "Entry {{ style: Style::{style}, effects: Effects({}), any_option: {}, options: &[{}], any_operand: {}, \
          operands: &[{}], unless: &{:?}, target: &{:?}, alone: {}, with_operand: Effects({}), \
          wraps: Wraps::{wraps}, global: {}, digits: {}, plus: {}, secrets: {}, finding: {:?}, soft: {:?}, \
-         reader: {:?}, services_any: {}, help: &{:?}, otherwise: {:?}, dry: &{:?}, dry_effects: Effects({}), \
+         reader: {:?}, services: {}, services_first: &{:?}, verbs: &[{}], except: &[{}], closed: {}, fold: {}, \
+         harmless_meta: &{:?}, help: &{:?}, otherwise: {:?}, dry: &{:?}, dry_effects: Effects({}), \
          listing: &{:?}, recurses: &{:?}, harmless_config: &{:?}, when: &[{}], subs: &[{}] }}",
         effects(&entry.effects),
         entry.any_option,
@@ -86,7 +105,13 @@ fn entry(entry: &Entry) -> String {
         entry.finding,
         entry.soft,
         entry.reader,
-        entry.services_any,
+        services,
+        entry.services_first,
+        verbs.join(", "),
+        excepts.join(", "),
+        entry.closed,
+        entry.fold,
+        entry.harmless_meta,
         entry.help,
         entry.otherwise,
         entry.dry,
@@ -99,10 +124,21 @@ fn entry(entry: &Entry) -> String {
     )
 }
 
+fn except(except: &Except) -> String {
+    format!(
+        "Except {{ path: &{:?}, option: &{:?}, effects: Effects({}), finding: {:?}, secrets: {} }}",
+        except.path,
+        except.option,
+        effects(&except.effects),
+        except.finding,
+        except.secrets
+    )
+}
+
 fn when(when: &When) -> String {
     format!(
         "When {{ option: &{:?}, value: &{:?}, operand: &{:?}, first: &{:?}, without: &{:?}, except: &{:?}, \
-         fold: {}, effects: Effects({}), finding: {:?}, secrets: {} }}",
+         fold: {}, effects: Effects({}), finding: {:?}, secrets: {}, few: {} }}",
         when.option,
         when.value,
         when.operand,
@@ -112,7 +148,8 @@ fn when(when: &When) -> String {
         when.fold,
         effects(&when.effects),
         when.finding,
-        when.secrets
+        when.secrets,
+        when.few
     )
 }
 

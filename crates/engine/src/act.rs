@@ -9,6 +9,8 @@ use crate::usage::Unknown;
 /// One thing a tool call would do: one simple command, one file that a redirection opens.
 #[derive(Clone, Debug, Default)]
 pub struct Act {
+    /// What sort of thing it is.
+    pub kind: ActKind,
     /// Where it stands in the command.
     pub span: Span,
     /// The program and its arguments; none for a redirection or a bare assignment.
@@ -17,14 +19,52 @@ pub struct Act {
     pub via: Vec<String>,
     /// What it does.
     pub effects: Vec<EffectOn>,
-    /// Guards that the catalog names for it.
-    pub findings: Vec<&'static str>,
+    /// Guards that the catalog or the analysis names for it, with where they fire.
+    pub notes: Vec<Note>,
     /// Variables that are set for it alone.
     pub assignments: Vec<Assigned>,
-    /// The directory it runs in, relative to where the call began; none where it is not known.
+    /// The directory it runs in, absolute; none where it is not known.
     pub directory: Option<String>,
     /// Why it is not understood.
     pub unknown: Option<Unknown>,
+    /// A documented side effect that nobody is asked about.
+    pub soft: Option<&'static str>,
+    /// The places among [`args`](Act::args) that give it an effect its program does not have in
+    /// ordinary use; an allow rule covers the act only if it names them.
+    pub extras: Vec<usize>,
+    /// The places of options, and their values, that stand before the sub-command.
+    pub globals: Vec<usize>,
+    /// Whether those options are all harmless.
+    pub has_harmless_globals: bool,
+}
+
+/// The sorts of acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ActKind {
+    /// A simple command.
+    #[default]
+    Command,
+    /// A file that a redirection opens.
+    Redirection,
+    /// Variables that are set and nothing else.
+    Assignment,
+    /// Text or an expansion that cannot be known before it runs, or was refused.
+    Unreadable,
+    /// Words found in refused text: only deny and ask rules look at them.
+    Scanned,
+    /// A file, an address or anything else that a tool other than a shell names.
+    Tool,
+}
+
+/// A guard that is named for an act, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The guard's name.
+    pub guard: &'static str,
+    /// What leads to it.
+    pub span: Span,
+    /// More than the guard's own sentence, where there is more to say.
+    pub message: Option<String>,
 }
 
 /// A variable that a command sets.
@@ -41,7 +81,7 @@ impl Act {
     #[must_use]
     pub fn only_reads(&self) -> bool {
         self.unknown.is_none()
-            && self.findings.is_empty()
+            && self.notes.is_empty()
             && self.effects.iter().all(|on| on.effect.is_reading())
     }
 
@@ -51,9 +91,22 @@ impl Act {
         self.args.first().and_then(Arg::as_known)
     }
 
+    /// The program's name without the directories before it.
+    #[must_use]
+    pub fn base_name(&self) -> Option<&str> {
+        self.program().map(|program| program.rsplit('/').next().unwrap_or(program))
+    }
+
     /// Whether the act has this effect.
     #[must_use]
     pub fn has(&self, effect: Effect) -> bool {
         self.effects.iter().any(|on| on.effect == effect)
+    }
+
+    /// Names a guard for it.
+    pub fn note(&mut self, guard: &'static str, span: Span) {
+        if !self.notes.iter().any(|note| note.guard == guard) {
+            self.notes.push(Note { guard, span, message: None });
+        }
     }
 }

@@ -90,7 +90,7 @@ impl Analysis {
         let act = Act {
             span,
             via: self.via.clone(),
-            effects: vec![EffectOn { effect: Effect::Unknown, target: Target::None }],
+            effects: vec![EffectOn::of(Effect::Unknown)],
             unknown: Some(unknown),
             ..Act::default()
         };
@@ -273,9 +273,9 @@ impl Walk<'_> {
             environment::setting(&assigned.name, assigned.value.as_deref()) == Setting::Loader
         });
         let mut act = Act { span, assignments, ..Act::default() };
-        act.effects.push(EffectOn { effect: Effect::Read, target: Target::None });
+        act.effects.push(EffectOn::of(Effect::Read));
         if is_loader {
-            act.findings.push("loader_environment");
+            act.note("loader_environment", act.span);
         }
         self.analysis.push(act);
     }
@@ -367,7 +367,7 @@ impl Walk<'_> {
         self.analysis.push(Act {
             span: self.span(redirection.span),
             via: self.analysis.via.clone(),
-            effects: vec![EffectOn { effect, target }],
+            effects: vec![EffectOn::new(effect, target)],
             directory: self.analysis.state.directory.clone(),
             ..Act::default()
         });

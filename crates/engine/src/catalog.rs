@@ -60,8 +60,20 @@ pub struct Entry {
     pub soft: Option<&'static str>,
     /// Rules of its arguments that no table can hold.
     pub reader: Option<&'static str>,
-    /// Whether the sub-commands stand behind any word, as the verbs of a cloud's services do.
-    pub services_any: bool,
+    /// Which words name a service before the verb, as a cloud's client has them.
+    pub services: Services,
+    /// Words that name a service only as the first.
+    pub services_first: &'static [&'static str],
+    /// Verbs of services by what they do; globs.
+    pub verbs: &'static [(Effects, &'static [&'static str])],
+    /// Verbs that are not what their names say.
+    pub except: &'static [Except],
+    /// Whether a verb that is not listed here is unknown, whatever its name says.
+    pub closed: bool,
+    /// Whether letter case in sub-commands does not count.
+    pub fold: bool,
+    /// Commands of the client itself that only show something.
+    pub harmless_meta: &'static [&'static str],
     /// Words that, alone behind the sub-commands, only print help.
     pub help: &'static [&'static str],
     /// The sub-command that is meant where none is named.
@@ -104,6 +116,36 @@ pub struct When {
     /// A guard that then fires.
     pub finding: Option<&'static str>,
     /// Whether secrets are then shown.
+    pub secrets: bool,
+    /// There are fewer operands than this; 0 where that does not matter.
+    pub few: usize,
+}
+
+/// Which words name a service before the verb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Services {
+    /// There are no services.
+    None,
+    /// The first word, whatever it is.
+    Any,
+    /// All words but the last before the first option.
+    All,
+    /// Words on this list; `parent/word` only behind that parent.
+    Words(&'static [&'static str]),
+}
+
+/// A verb of a service that is not what its name says.
+#[derive(Debug)]
+pub struct Except {
+    /// Globs for the words up to the verb, joined by blanks.
+    pub path: &'static [&'static str],
+    /// Counts only if one of these options is given.
+    pub option: &'static [&'static str],
+    /// What it does.
+    pub effects: Effects,
+    /// A guard that fires on it.
+    pub finding: Option<&'static str>,
+    /// Whether it shows secrets.
     pub secrets: bool,
 }
 
@@ -251,6 +293,12 @@ pub struct Sub {
     pub names: &'static [&'static str],
     /// What is known of it.
     pub entry: Entry,
+}
+
+/// A named list of words of the catalog, sorted.
+#[must_use]
+pub fn words(name: &str) -> &'static [&'static str] {
+    WORDS.iter().find(|(known, _)| *known == name).map_or(&[], |(_, listed)| listed)
 }
 
 /// Every program of the catalog.

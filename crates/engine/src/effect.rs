@@ -114,4 +114,22 @@ pub struct EffectOn {
     pub effect: Effect,
     /// To what.
     pub target: Target,
+    /// Whether everything below the target is meant too.
+    pub is_deep: bool,
+    /// Whether only names and attributes are looked at.
+    pub is_listing: bool,
+}
+
+impl EffectOn {
+    /// An effect on one thing.
+    #[must_use]
+    pub const fn new(effect: Effect, target: Target) -> EffectOn {
+        EffectOn { effect, target, is_deep: false, is_listing: false }
+    }
+
+    /// An effect on nothing in particular.
+    #[must_use]
+    pub const fn of(effect: Effect) -> EffectOn {
+        EffectOn::new(effect, Target::None)
+    }
 }

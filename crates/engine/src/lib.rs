@@ -8,10 +8,15 @@
 pub mod act;
 pub mod analysis;
 pub mod arg;
+pub mod call;
 pub mod catalog;
 pub mod effect;
 pub mod environment;
 pub mod glob;
+pub mod guard;
 pub mod language;
 mod peel;
+pub mod place;
 pub mod usage;
+pub mod verdict;
+pub mod world;

@@ -7,7 +7,7 @@ use crate::act::Act;
 use crate::analysis::Analysis;
 use crate::arg::Arg;
 use crate::catalog::{self, ValueKind, Wraps};
-use crate::effect::{Effect, EffectOn, Target};
+use crate::effect::{Effect, EffectOn};
 use crate::environment::{self, Setting};
 use crate::usage::{self, Unknown, Usage};
 
@@ -34,7 +34,7 @@ pub(crate) fn resolve(analysis: &mut Analysis, mut act: Act) {
         environment::setting(&assigned.name, assigned.value.as_deref()) != Setting::Harmless
     });
     if is_loaded {
-        act.findings.push("loader_environment");
+        act.note("loader_environment", act.span);
     }
     let depth = analysis.via.len();
     if depth > WRAPPERS {
@@ -44,18 +44,18 @@ pub(crate) fn resolve(analysis: &mut Analysis, mut act: Act) {
     }
     let Some(written) = act.program().map(str::to_owned) else {
         act.unknown = Some(unknown(&act, "the program is not known before it runs"));
-        act.effects.push(EffectOn { effect: Effect::Execute, target: Target::None });
+        act.effects.push(EffectOn::of(Effect::Execute));
         analysis.push(act);
         return;
     };
     if analysis.state.functions.contains(&written) {
-        act.effects.push(EffectOn { effect: Effect::Read, target: Target::None });
+        act.effects.push(EffectOn::of(Effect::Read));
         analysis.push(act);
         return;
     }
     let Some(program) = program_name(&written).and_then(catalog::find) else {
         act.unknown = Some(unknown(&act, &format!("program `{written}` is not known")));
-        act.effects.push(EffectOn { effect: Effect::Unknown, target: Target::None });
+        act.effects.push(EffectOn::of(Effect::Unknown));
         analysis.push(act);
         return;
     };
@@ -70,7 +70,9 @@ pub(crate) fn resolve(analysis: &mut Analysis, mut act: Act) {
 fn take(analysis: &mut Analysis, mut act: Act, program: &'static catalog::Program, usage: Usage) {
     let inner = usage.command.and_then(|at| act.args.get(at + 1..)).map(<[Arg]>::to_vec);
     act.effects.extend(usage.effects);
-    act.findings.extend(usage.findings);
+    for guard in usage.findings {
+        act.note(guard, act.span);
+    }
     if act.unknown.is_none() {
         act.unknown = usage.unknown;
     }

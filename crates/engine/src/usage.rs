@@ -291,7 +291,7 @@ impl<'a> Reader<'a> {
 
     fn effects(&mut self, effects: Effects) {
         for effect in effects.iter() {
-            self.usage.effects.push(EffectOn { effect, target: Target::None });
+            self.usage.effects.push(EffectOn::of(effect));
         }
     }
 
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
             (_, Text::Known(text)) => Target::Path(text.clone()),
             (_, Text::Files(_) | Text::Begins(_) | Text::Any(_)) => Target::UnknownPath,
         };
-        self.usage.effects.push(EffectOn { effect, target });
+        self.usage.effects.push(EffectOn::new(effect, target));
         self.usage.values.push(Given { kind, arg });
     }
 
@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
                 self.operands.push(at);
                 return true;
             };
-            if self.entry.services_any && !self.is_past_service && self.entry.sub(name).is_none() {
+            if self.entry.services == crate::catalog::Services::Any && !self.is_past_service && self.entry.sub(name).is_none() {
                 self.is_past_service = true;
                 self.usage.subs.push(name.to_owned());
                 return true;

@@ -1,5 +1,7 @@
 //! Every example of the catalog is what it says it is.
 
+#![cfg(test)]
+
 use portcullis_engine::act::Act;
 use portcullis_engine::analysis::analyse;
 use portcullis_engine::catalog::programs;
@@ -11,7 +13,7 @@ fn only_reads(command: &str) -> (bool, String) {
     let first = found.acts.iter().find(|act| !act.only_reads());
     let why = first.map_or_else(String::new, |act| match &act.unknown {
         Some(unknown) => unknown.message.clone(),
-        None => format!("{:?} {:?}", act.effects, act.findings),
+        None => format!("{:?} {:?}", act.effects, act.notes),
     });
     (reads, why)
 }

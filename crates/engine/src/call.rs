@@ -1,0 +1,45 @@
+//! Tool calls: what an agent wants to do, as its host says it.
+
+use portcullis_shell::Dialect;
+use serde_json::Value;
+
+/// One tool call.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The host's name for the tool.
+    pub tool: String,
+    /// Its input, normally an object.
+    pub input: Value,
+    /// The working directory, absolute.
+    pub cwd: String,
+    /// The home of the user the call runs as, absolute.
+    pub home: Option<String>,
+    /// The shell that would run a command; none where the caller does not say.
+    pub shell: Option<Shell>,
+    /// The host, where it is known.
+    pub host: Option<String>,
+}
+
+/// The shell that would run a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    /// One that is read here.
+    Known(Dialect),
+    /// Another one: its commands ask.
+    Other,
+}
+
+impl Call {
+    /// A shell command in a directory.
+    #[must_use]
+    pub fn bash(command: &str, cwd: &str) -> Call {
+        Call {
+            tool: "Bash".to_owned(),
+            input: serde_json::json!({ "command": command }),
+            cwd: cwd.to_owned(),
+            home: None,
+            shell: None,
+            host: None,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Places: where the paths of an act really lead.
+
+use crate::act::Act;
+use crate::effect::{Effect, Target};
+use crate::world::World;
+
+/// Where relative paths, `~` and the workspace lie for one call.
+#[derive(Clone, Debug)]
+pub struct Ground {
+    /// The working directory the call began in, absolute and normalised.
+    pub cwd: String,
+    /// The home of the user, absolute and normalised.
+    pub home: Option<String>,
+    /// The workspace by physical path; the first is the root of relative patterns.
+    pub workspace: Vec<String>,
+}
+
+/// One path in both its forms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Absolute, with `.`, `..` and doubled separators removed.
+    pub normalised: String,
+    /// The same with links followed; none where that cannot be told.
+    pub resolved: Option<String>,
+}
+
+/// A file that an act touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// What is done to it.
+    pub effect: Effect,
+    /// Where it is; none where that is not known before the act runs.
+    pub place: Option<Place>,
+    /// What the act writes for it.
+    pub written: String,
+    /// Whether everything below it is meant too.
+    pub is_deep: bool,
+    /// Whether only names and attributes are looked at.
+    pub is_listing: bool,
+}
+
+impl Ground {
+    /// The ground of a call: its own directory is the first of the workspace.
+    pub fn new(cwd: &str, home: Option<&str>, workspace: &[String], world: &dyn World) -> Ground {
+        let cwd = normalise(cwd, "/");
+        let home = home.map(|home| normalise(home, "/"));
+        let mut roots = vec![world.resolve(&cwd).unwrap_or_else(|| cwd.clone())];
+        for root in workspace {
+            let root = absolute(root, &cwd, home.as_deref()).unwrap_or_else(|| root.clone());
+            roots.push(world.resolve(&root).unwrap_or(root));
+        }
+        Ground { cwd, home, workspace: roots }
+    }
+
+    /// Where a path leads that is written in a directory; none where that is not known.
+    pub fn place(&self, written: &str, directory: &str, world: &dyn World) -> Option<Place> {
+        let normalised = absolute(written, directory, self.home.as_deref())?;
+        let resolved = world.resolve(&normalised);
+        Some(Place { normalised, resolved })
+    }
+
+    /// Whether a place lies inside the workspace by its physical path.
+    #[must_use]
+    pub fn holds(&self, place: &Place) -> bool {
+        place
+            .resolved
+            .as_deref()
+            .is_some_and(|path| self.workspace.iter().any(|root| is_within(path, root)))
+    }
+
+    /// The files an act touches.
+    pub fn touched(&self, act: &Act, world: &dyn World) -> Vec<Touched> {
+        let mut touched = Vec::new();
+        for on in &act.effects {
+            let written = match &on.target {
+                Target::Path(written) => Some(written.as_str()),
+                Target::UnknownPath => None,
+                Target::Host(_) | Target::Named(_) | Target::None => continue,
+            };
+            let place = written
+                .zip(act.directory.as_deref().or(written.filter(|path| is_rooted(path))))
+                .and_then(|(written, directory)| self.place(written, directory, world));
+            touched.push(Touched {
+                effect: on.effect,
+                place,
+                written: written.unwrap_or_default().to_owned(),
+                is_deep: on.is_deep,
+                is_listing: on.is_listing,
+            });
+        }
+        touched
+    }
+}
+
+/// Whether a path does not depend on the working directory.
+fn is_rooted(path: &str) -> bool {
+    path.starts_with('/') || path.starts_with('~')
+}
+
+/// Whether a path is a root or lies below it, by whole components.
+#[must_use]
+pub fn is_within(path: &str, root: &str) -> bool {
+    let root = root.trim_end_matches('/');
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The absolute form of a written path; none for another user's home or an unknown one.
+#[must_use]
+pub fn absolute(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
+    if let Some(rest) = written.strip_prefix('~') {
+        let home = home?;
+        return match rest.strip_prefix('/') {
+            Some(below) => Some(normalise(below, home)),
+            None if rest.is_empty() => Some(normalise("", home)),
+            None => None,
+        };
+    }
+    Some(normalise(written, directory))
+}
+
+/// The path without `.`, `..` and doubled separators, absolute in `directory`.
+#[must_use]
+pub fn normalise(path: &str, directory: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    let base = if path.starts_with('/') { "" } else { directory };
+    for part in base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    let mut out = String::with_capacity(base.len() + path.len() + 1);
+    for part in parts {
+        out.push('/');
+        out.push_str(part);
+    }
+    if out.is_empty() {
+        out.push('/');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{absolute, is_within, normalise};
+
+    #[test]
+    fn paths_lose_what_means_nothing() {
+        #[rustfmt::skip]
+        let cases = [
+            ("a/./b//c", "/w", "/w/a/b/c"), ("/a/../..", "/w", "/"), ("", "/w", "/w"),
+            ("../x", "/w/d", "/w/x"),       ("//etc/passwd", "/w", "/etc/passwd"),
+        ];
+        for (path, directory, want) in cases {
+            assert_eq!(normalise(path, directory), want, "`{path}` in `{directory}`");
+        }
+        assert_eq!(absolute("~/x", "/w", Some("/home/dev")).as_deref(), Some("/home/dev/x"));
+        assert_eq!(absolute("~root/x", "/w", Some("/home/dev")), None);
+        assert!(is_within("/a/b", "/a") && !is_within("/ab", "/a") && is_within("/a", "/"));
+    }
+}

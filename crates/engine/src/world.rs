@@ -1,0 +1,62 @@
+//! The world: what is known of the file system for one call.
+
+/// How the file system is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorldKind {
+    /// By looking at it.
+    Live,
+    /// By what the caller looked up before.
+    Recorded,
+    /// Not at all: a path is the file it names.
+    Lexical,
+}
+
+impl WorldKind {
+    /// The kind's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            WorldKind::Live => "live",
+            WorldKind::Recorded => "recorded",
+            WorldKind::Lexical => "lexical",
+        }
+    }
+}
+
+/// What the engine may ask about files. Paths are absolute and normalised.
+pub trait World {
+    /// How the answers are known.
+    fn kind(&self) -> WorldKind;
+
+    /// The physical path: links followed for the longest part that exists, the rest kept.
+    /// None where it cannot be told, which is never taken for harmless.
+    fn resolve(&self, path: &str) -> Option<String>;
+
+    /// Whether more than one name leads to this file.
+    fn is_shared(&self, path: &str) -> bool;
+
+    /// Whether the volume takes names that differ in letter case for the same.
+    fn folds_case(&self, path: &str) -> bool;
+}
+
+/// The world of a caller who knows nothing of the disk.
+#[derive(Clone, Copy, Debug)]
+pub struct Lexical;
+
+impl World for Lexical {
+    fn kind(&self) -> WorldKind {
+        WorldKind::Lexical
+    }
+
+    fn resolve(&self, path: &str) -> Option<String> {
+        Some(path.to_owned())
+    }
+
+    fn is_shared(&self, _path: &str) -> bool {
+        false
+    }
+
+    fn folds_case(&self, _path: &str) -> bool {
+        false
+    }
+}
