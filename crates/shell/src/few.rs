@@ -41,12 +41,17 @@ impl<T: Shelved, const N: usize> Few<T, N> {
     }
 
     /// Puts the nodes on their shelf.
-    pub(crate) fn shelve(&self, tree: &mut Tree) -> List<T> {
+    pub(crate) fn shelve(&mut self, tree: &mut Tree) -> List<T> {
         if self.len == 0 {
             return List::default();
         }
         let nodes = T::shelf_mut(tree);
         let start = nodes.len();
+        if start == 0 && self.spill.capacity() > nodes.capacity() {
+            // A long list that is the first of its kind becomes the shelf, without a copy.
+            *nodes = std::mem::take(&mut self.spill);
+            return List::new(start, self.len);
+        }
         if nodes.capacity() == 0 {
             nodes.reserve(self.len.max(N));
         }

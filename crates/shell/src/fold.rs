@@ -238,11 +238,22 @@ impl<'t, 'c> Folder<'t, 'c> {
     fn append(&mut self, span: Span) {
         if self.fields.is_empty() {
             self.first.append(self.tree, span);
-        } else {
-            for field in &mut self.fields {
-                field.append(self.tree, span);
-            }
+            return;
         }
+        for field in &mut self.fields {
+            field.append(self.tree, span);
+        }
+        // Fields that grow in turn are copied each time, which must not go on for ever.
+        if self.tree.text.len() > self.most_text() {
+            self.first.text = Span::default();
+            self.overflow = Some(span);
+        }
+    }
+
+    /// How long the text may grow with what is made from it.
+    fn most_text(&self) -> usize {
+        let source = self.tree.origins.source_len();
+        source.saturating_add(Limits::derived(source))
     }
 
     fn taint(&mut self, kind: TaintKind, span: Span, one_field: bool) {
@@ -396,9 +407,7 @@ impl<'t, 'c> Folder<'t, 'c> {
     /// Gives up where values grow beyond what is kept.
     fn check_size(&mut self, span: Span) {
         let bytes: usize = self.each().iter().map(|field| field.text.len()).sum();
-        let source = self.tree.origins.source_len();
-        let most = source.saturating_add(Limits::derived(source));
-        if bytes > Limits::VALUE_BYTES || self.tree.text.len() > most {
+        if bytes > Limits::VALUE_BYTES || self.tree.text.len() > self.most_text() {
             self.first.text = Span::default();
             self.overflow = Some(span);
         }

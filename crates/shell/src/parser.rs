@@ -233,11 +233,12 @@ impl<'r> Parser<'r> {
     /// Shelves redirections and lets their here-documents wait for the next newline.
     pub(crate) fn shelve_redirections<const N: usize>(
         &mut self,
-        few: &Few<Redirection, N>,
+        few: &mut Few<Redirection, N>,
     ) -> List<Redirection> {
         let list = few.shelve(&mut self.tree);
-        for (redirection, at) in few.as_slice().iter().zip(list.range()) {
-            if redirection.heredoc.is_some() {
+        for at in list.range() {
+            let shelved = self.tree.redirections.get(at);
+            if shelved.is_some_and(|redirection| redirection.heredoc.is_some()) {
                 self.unshelved = self.unshelved.saturating_sub(1);
                 self.waiting.push(at);
             }

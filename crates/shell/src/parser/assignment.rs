@@ -224,6 +224,6 @@ impl Parser<'_> {
         let elements = self.deeper(Parser::array)?;
         let span = Span::new(begin, self.pos);
         parts.push(Part { span, kind: PartKind::Array(elements) });
-        self.finish_word(start, &parts, Place::AssignmentArgument, false)
+        self.finish_word(start, &mut parts, Place::AssignmentArgument, false)
     }
 }

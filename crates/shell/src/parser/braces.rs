@@ -35,7 +35,7 @@ impl Parser<'_> {
     pub(crate) fn expand_braces(&mut self, parts: &Parts) -> Parsed<List<Part>> {
         let tokens = self.cut_at_braces(parts.as_slice());
         self.refuse_early_closer(&tokens)?;
-        let read = self.braced_parts(&tokens, 0, tokens.len())?;
+        let mut read = self.braced_parts(&tokens, 0, tokens.len())?;
         Ok(read.shelve(&mut self.tree))
     }
 
@@ -175,7 +175,7 @@ impl Parser<'_> {
             if !is_own_comma && here != closer {
                 continue;
             }
-            let parts = self.braced_parts(tokens, from, here)?;
+            let mut parts = self.braced_parts(tokens, from, here)?;
             let end = position(tokens, here);
             let parts = parts.shelve(&mut self.tree);
             let span = Span::new(start, end);

@@ -47,7 +47,7 @@ impl Parser<'_> {
     /// Reads enclosed text as one word; ends before the byte that stops it.
     pub(crate) fn enclosed_word(&mut self, rules: &Rules, place: Place) -> Parsed<Word> {
         let start = self.pos;
-        let parts = self.enclosed(rules)?;
+        let mut parts = self.enclosed(rules)?;
         let span = Span::new(start, self.pos);
         if self.reader.dialect == Dialect::Zsh && !rules.quoted {
             self.refuse_zsh_word(start, parts.as_slice(), place)?;
@@ -194,7 +194,7 @@ impl Parser<'_> {
     /// A subscript; the parser stands before `[` and ends behind `]`.
     pub(crate) fn subscript(&mut self) -> Parsed<List<Word>> {
         let start = self.pos + 1;
-        let parts = self.subscript_parts()?;
+        let mut parts = self.subscript_parts()?;
         let span = Span::new(start, self.pos);
         self.pos += 1;
         let parts = parts.shelve(&mut self.tree);

@@ -75,7 +75,7 @@ impl Parser<'_> {
             assignments: assignments.shelve(&mut self.tree),
             words: words.shelve(&mut self.tree),
         };
-        let redirections = self.shelve_redirections(&redirections);
+        let redirections = self.shelve_redirections(&mut redirections);
         let span = Span::new(start, end);
         Ok(Command { span, kind: Kind::Simple(simple), redirections, pipes_errors: false })
     }
@@ -170,7 +170,7 @@ impl Parser<'_> {
             self.skip_blanks();
             let Some(redirection) = self.redirection()? else {
                 self.pos = end;
-                return Ok(self.shelve_redirections(&redirections));
+                return Ok(self.shelve_redirections(&mut redirections));
             };
             redirections.push(redirection);
             self.redirected = self.pos;

@@ -215,7 +215,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.finish_word(start, &parts, Place::Pattern, false)
+        self.finish_word(start, &mut parts, Place::Pattern, false)
     }
 
     fn regex_group(&mut self, parts: &mut Parts) -> Parsed<()> {

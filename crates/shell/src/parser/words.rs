@@ -89,7 +89,7 @@ impl Parser<'_> {
         }
         self.refuse_odd_braces(start)?;
         self.has_bare_quote |= outer_quote;
-        self.finish_word(start, &parts, place, has_brace)
+        self.finish_word(start, &mut parts, place, has_brace)
     }
 
     /// Refuses braces that bash would look for between quotes that pair up in another way.
@@ -129,7 +129,7 @@ impl Parser<'_> {
     pub(crate) fn finish_word(
         &mut self,
         start: usize,
-        parts: &Parts,
+        parts: &mut Parts,
         place: Place,
         has_brace: bool,
     ) -> Parsed<Word> {
