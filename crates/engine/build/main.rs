@@ -2,6 +2,8 @@
 //!
 //! A mistake in the data stops the build with the file, the program and the way out.
 
+#![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
+
 mod entry;
 mod options;
 mod write;
@@ -43,9 +45,7 @@ fn compile() -> Result<(), String> {
         tables.push((name, table, sets));
     }
     for (name, table, sets) in tables {
-        for program in
-            entry::programs(&table, &sets).map_err(|error| format!("{name}: {error}"))?
-        {
+        for program in entry::programs(&table, &sets).map_err(|error| format!("{name}: {error}"))? {
             let key = program.name.clone();
             if programs.insert(key.clone(), program).is_some() {
                 return Err(format!("{name}: program `{key}` stands in two files; keep one"));

@@ -1,0 +1,4 @@
+//! Patterns: the part of a rule that names acts.
+
+pub mod json;
+pub mod path;

@@ -1,0 +1,92 @@
+//! JSON as a pattern: the same value, whatever the order of keys and the spelling of numbers.
+
+use std::fmt::Write;
+
+use serde_json::{Number, Value};
+
+/// A text that two values share exactly if they are the same value.
+#[must_use]
+pub fn canonical(value: &Value) -> String {
+    let mut out = String::new();
+    write(value, &mut out);
+    out
+}
+
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) => write_number(number, out),
+        Value::String(text) => write_text(text, out),
+        Value::Array(items) => {
+            out.push('[');
+            for item in items {
+                write(item, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_unstable_by_key(|(key, _)| *key);
+            out.push('{');
+            for (key, value) in members {
+                write_text(key, out);
+                out.push(':');
+                write(value, out);
+                out.push(',');
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// Writes a number by its value: `1`, `1.0` and `1e0` are one.
+fn write_number(number: &Number, out: &mut String) {
+    /// Beyond this a fraction's neighbours are more than one apart.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.as_f64() {
+        Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() <= EXACT => {
+            // Adding zero makes negative zero positive.
+            let _ = write!(out, "{}", value + 0.0);
+        }
+        _ => {
+            let _ = write!(out, "{number}");
+        }
+    }
+}
+
+fn write_text(text: &str, out: &mut String) {
+    out.push('"');
+    for letter in text.chars() {
+        if matches!(letter, '"' | '\\') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::canonical;
+
+    #[test]
+    fn only_the_value_counts() {
+        #[rustfmt::skip]
+        let cases = [
+            (r#"{"a":1,"b":[2]}"#, r#"{ "b" : [2.0], "a" : 1e0 }"#, true),
+            (r#"{"a":1}"#,         r#"{"a":"1"}"#,                   false),
+            (r#"{"a":[1,2]}"#,     r#"{"a":[2,1]}"#,                 false),
+            (r#"{"a":"\u0041"}"#,  r#"{"a":"A"}"#,                   true),
+            (r#"{"a":-0.0}"#,      r#"{"a":0}"#,                     true),
+            (r#"{"a":null}"#,      "{}",                         false),
+            (r#"["a,b"]"#,         r#"["a","b"]"#,                   false),
+        ];
+        for (one, other, same) in cases {
+            let parse = |text: &str| canonical(&serde_json::from_str(text).unwrap());
+            assert_eq!(parse(one) == parse(other), same, "`{one}` and `{other}`");
+        }
+    }
+}
