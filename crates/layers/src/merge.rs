@@ -1,0 +1,134 @@
+//! The layers of a policy: which files there are for a directory, and what counts of each.
+
+use std::path::{Path, PathBuf};
+
+use portcullis_engine::{Policy, PolicyError, PolicyText, Source};
+
+use crate::LayerError;
+use crate::files::{self, Places};
+use crate::trust::Trust;
+
+/// One policy file that was found.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// Whose it is.
+    pub source: Source,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What stands in it.
+    pub text: String,
+    /// What it says.
+    pub said: PolicyText,
+    /// What of that counts.
+    pub counted: PolicyText,
+    /// The keys that do not count because nobody has trusted the file yet.
+    pub left_out: Vec<String>,
+}
+
+/// The policy files for one directory, strongest authority first.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    /// The files.
+    pub layers: Vec<Layer>,
+    /// What is worth knowing and stops nothing.
+    pub warnings: Vec<String>,
+}
+
+impl Layers {
+    /// Reads the files in force for a directory. A file that is named stands in for those of the
+    /// user and the project.
+    ///
+    /// # Errors
+    /// One of them cannot be read or is no policy.
+    pub fn read(
+        places: &Places,
+        directory: &Path,
+        named: Option<&Path>,
+    ) -> Result<Layers, LayerError> {
+        let mut layers = Layers::default();
+        layers.add(Source::Organization, &places.organization)?;
+        if let Some(named) = named {
+            if !layers.add(Source::User, named)? {
+                let why = "no such file".to_owned();
+                return Err(LayerError::Unreadable { path: named.to_owned(), why });
+            }
+            return Ok(layers);
+        }
+        let user = places.user_policy();
+        if let Some(user) = &user {
+            layers.add(Source::User, user)?;
+        }
+        if let Some(project) = files::project_policy(directory)
+            && layers.add(Source::Project, &project)?
+        {
+            layers.weigh_project(places);
+        }
+        Ok(layers)
+    }
+
+    /// The policy they make together.
+    ///
+    /// # Errors
+    /// One of them says what only a stronger one may.
+    pub fn policy(&self) -> Result<Policy, LayerError> {
+        let counted: Vec<_> =
+            self.layers.iter().map(|layer| (layer.source, layer.counted.clone())).collect();
+        Policy::of_layers(&counted).map_err(|error| self.broken(error))
+    }
+
+    /// Reads one file; says whether there is one.
+    fn add(&mut self, source: Source, path: &Path) -> Result<bool, LayerError> {
+        let read = files::read(path);
+        let unreadable = |why| LayerError::Unreadable { path: path.to_owned(), why };
+        let Some(text) = read.map_err(unreadable)? else { return Ok(false) };
+        match PolicyText::from_toml(&text) {
+            Ok(said) => {
+                let (path, counted) = (path.to_owned(), said.clone());
+                let left_out = Vec::new();
+                self.layers.push(Layer { source, path, text, said, counted, left_out });
+                Ok(true)
+            }
+            Err(error) => {
+                Err(LayerError::Broken { path: path.to_owned(), text, error: Box::new(error) })
+            }
+        }
+    }
+
+    /// Leaves out of the project's file what only a trusted one may say.
+    fn weigh_project(&mut self, places: &Places) {
+        let Some(layer) = self.layers.last_mut() else { return };
+        let (stricter, left_out) = layer.said.stricter_only();
+        if left_out.is_empty() {
+            return;
+        }
+        let trust = places.trust().map_or_else(|| Ok(Trust::default()), |path| Trust::read(&path));
+        match trust {
+            Ok(trust) if trust.covers(&layer.path, &layer.text) => return,
+            Ok(_) => self.warnings.push(format!(
+                "nobody has trusted `{}`: its {} left out; see `portcullis trust`",
+                layer.path.display(),
+                keys(&left_out)
+            )),
+            Err(error) => self.warnings.push(error.to_string()),
+        }
+        layer.counted = stricter;
+        layer.left_out = left_out;
+    }
+
+    fn broken(&self, error: PolicyError) -> LayerError {
+        let layer = error.layer.and_then(|index| self.layers.get(index));
+        let (path, text) =
+            layer.map_or_else(Default::default, |layer| (layer.path.clone(), layer.text.clone()));
+        LayerError::Broken { path, text, error: Box::new(error) }
+    }
+}
+
+/// Keys with their verb: "`mode` is", "`mode` and `rules.allow` are".
+fn keys(keys: &[String]) -> String {
+    let quoted: Vec<_> = keys.iter().map(|key| format!("`{key}`")).collect();
+    match quoted.as_slice() {
+        [one] => format!("{one} is"),
+        [most @ .., last] => format!("{} and {last} are", most.join(", ")),
+        [] => String::new(),
+    }
+}

@@ -1,0 +1,264 @@
+//! The live world: what the disk says about paths, asked at the moment of the call.
+//!
+//! [`Live`] looks and remembers every answer, so that a verdict can be replayed; [`Recorded`]
+//! gives the same answers again, on any machine. What cannot be looked at is never harmless:
+//! it has no physical path, and more than one name may lead to it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use portcullis_engine::world::{World, WorldKind};
+
+/// So many links are followed on the way to one file; the kernel follows no more either.
+const MOST_LINKS: usize = 40;
+
+/// So many names of a directory are looked at to learn whether it folds case.
+const MOST_NAMES: usize = 16;
+
+/// What was answered about paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// Physical paths; none where that could not be told.
+    pub resolved: BTreeMap<String, Option<String>>,
+    /// Whether more than one name leads to the file.
+    pub shared: BTreeMap<String, bool>,
+    /// Whether the volume takes names that differ in letter case for the same.
+    pub folding: BTreeMap<String, bool>,
+}
+
+/// The file system of this machine.
+#[derive(Debug, Default)]
+pub struct Live {
+    answers: RefCell<Answers>,
+}
+
+impl Live {
+    /// A world that has not been asked anything yet.
+    #[must_use]
+    pub fn new() -> Live {
+        Live::default()
+    }
+
+    /// What was asked so far, with the answers.
+    #[must_use]
+    pub fn answers(&self) -> Answers {
+        self.answers.borrow().clone()
+    }
+}
+
+impl World for Live {
+    fn kind(&self) -> WorldKind {
+        WorldKind::Live
+    }
+
+    fn resolve(&self, path: &str) -> Option<String> {
+        if let Some(known) = self.answers.borrow().resolved.get(path) {
+            return known.clone();
+        }
+        let resolved = resolve(path);
+        self.answers.borrow_mut().resolved.insert(path.to_owned(), resolved.clone());
+        resolved
+    }
+
+    fn is_shared(&self, path: &str) -> bool {
+        if let Some(&known) = self.answers.borrow().shared.get(path) {
+            return known;
+        }
+        let shared = self.resolve(path).is_none_or(|path| is_shared(&path));
+        self.answers.borrow_mut().shared.insert(path.to_owned(), shared);
+        shared
+    }
+
+    fn folds_case(&self, path: &str) -> bool {
+        if let Some(&known) = self.answers.borrow().folding.get(path) {
+            return known;
+        }
+        let folds = self.resolve(path).is_none_or(|path| folds_case(&path));
+        self.answers.borrow_mut().folding.insert(path.to_owned(), folds);
+        folds
+    }
+}
+
+/// A world that repeats what another one answered. About anything else it knows nothing, and
+/// says so in the strictest way.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    answers: Answers,
+}
+
+impl Recorded {
+    /// The world of these answers.
+    #[must_use]
+    pub fn new(answers: Answers) -> Recorded {
+        Recorded { answers }
+    }
+}
+
+impl World for Recorded {
+    fn kind(&self) -> WorldKind {
+        WorldKind::Recorded
+    }
+
+    fn resolve(&self, path: &str) -> Option<String> {
+        self.answers.resolved.get(path).cloned().flatten()
+    }
+
+    fn is_shared(&self, path: &str) -> bool {
+        self.answers.shared.get(path).copied().unwrap_or(true)
+    }
+
+    fn folds_case(&self, path: &str) -> bool {
+        self.answers.folding.get(path).copied().unwrap_or(true)
+    }
+}
+
+/// The physical path: component by component, as the kernel walks it.
+fn resolve(path: &str) -> Option<String> {
+    let mut walked = String::with_capacity(path.len());
+    // What is still to be walked, the next component last.
+    let mut ahead: Vec<String> = components(path);
+    let mut links = 0;
+    let mut is_missing = false;
+    while let Some(component) = ahead.pop() {
+        if component == ".." {
+            // A link that leads through a directory that is not there leads nowhere yet.
+            if is_missing {
+                return None;
+            }
+            walked.truncate(walked.rfind('/').unwrap_or(0));
+            continue;
+        }
+        match own_view(&walked, &component) {
+            OwnView::Elsewhere => return None,
+            OwnView::Kept => {
+                walked.push('/');
+                walked.push_str(&component);
+                continue;
+            }
+            OwnView::Ordinary => {}
+        }
+        let parent = walked.len();
+        walked.push('/');
+        walked.push_str(&component);
+        if is_missing {
+            continue;
+        }
+        match fs::symlink_metadata(&walked) {
+            Ok(metadata) if metadata.is_symlink() => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return None;
+                }
+                let target = fs::read_link(&walked).ok()?;
+                let target = target.to_str()?;
+                walked.truncate(if target.starts_with('/') { 0 } else { parent });
+                ahead.extend(components(target));
+            }
+            Ok(_) => {}
+            Err(error) if is_absence(&error) => is_missing = true,
+            Err(_) => return None,
+        }
+    }
+    if walked.is_empty() {
+        walked.push('/');
+    }
+    Some(walked)
+}
+
+/// How a component is to be taken that may mean something else in another process.
+enum OwnView {
+    /// As everywhere.
+    Ordinary,
+    /// As it is written: what it leads to is a matter of the process, and harmless to name.
+    Kept,
+    /// It leads into another process's files, directory or root.
+    Elsewhere,
+}
+
+/// What this process sees in `/proc/self` and `/dev/fd` says nothing about the one that will run.
+fn own_view(directory: &str, component: &str) -> OwnView {
+    let is_process = |name: &str| {
+        matches!(name, "self" | "thread-self") || name.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match directory {
+        "/proc" if is_process(component) => OwnView::Kept,
+        "/dev" if matches!(component, "fd" | "stdin" | "stdout" | "stderr") => OwnView::Kept,
+        "/dev/fd" => OwnView::Elsewhere,
+        _ => match directory.strip_prefix("/proc/") {
+            Some(process) if is_process(process) => match component {
+                "cwd" | "root" | "exe" | "fd" | "map_files" | "task" => OwnView::Elsewhere,
+                _ => OwnView::Ordinary,
+            },
+            Some(_) | None => OwnView::Ordinary,
+        },
+    }
+}
+
+/// The parts of a path, the first one last.
+fn components(path: &str) -> Vec<String> {
+    let is_part = |part: &&str| !part.is_empty() && *part != ".";
+    path.rsplit('/').filter(is_part).map(str::to_owned).collect()
+}
+
+/// Whether an error says that there is nothing of that name.
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+fn is_shared(path: &str) -> bool {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => !metadata.is_dir() && metadata.nlink() > 1,
+        Err(error) => !is_absence(&error),
+    }
+}
+
+/// Looks whether a name on the way, with its letter case turned, is the same file.
+fn folds_case(path: &str) -> bool {
+    let mut nearest = Some(Path::new(path));
+    while let Some(path) = nearest {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => return names_fold(path, &metadata),
+            Err(error) if is_absence(&error) => nearest = path.parent(),
+            Err(_) => return true,
+        }
+    }
+    false
+}
+
+/// Whether the directory that holds this file, or is this file, folds case.
+fn names_fold(path: &Path, metadata: &Metadata) -> bool {
+    if let Some(is_same) = is_same_when_turned(path, metadata)
+        && (is_same || !metadata.is_dir())
+    {
+        return is_same;
+    }
+    // The directory may be a volume of its own, or fold alone.
+    let Ok(names) = fs::read_dir(path) else { return false };
+    let turned = |entry: io::Result<fs::DirEntry>| {
+        let path = entry.ok()?.path();
+        is_same_when_turned(&path, &fs::symlink_metadata(&path).ok()?)
+    };
+    names.take(MOST_NAMES).find_map(turned).unwrap_or(false)
+}
+
+/// Whether the name in the other letter case is the same file; none for a name without letters.
+fn is_same_when_turned(path: &Path, metadata: &Metadata) -> Option<bool> {
+    let name = path.file_name()?.to_str()?;
+    let turn = |letter: char| {
+        if letter.is_ascii_lowercase() {
+            letter.to_ascii_uppercase()
+        } else {
+            letter.to_ascii_lowercase()
+        }
+    };
+    let turned: String = name.chars().map(turn).collect();
+    if turned == name {
+        return None;
+    }
+    let other = fs::symlink_metadata(path.with_file_name(turned));
+    Some(other.is_ok_and(|other| (other.dev(), other.ino()) == (metadata.dev(), metadata.ino())))
+}
