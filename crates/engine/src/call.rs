@@ -29,6 +29,19 @@ pub enum Shell {
     Other,
 }
 
+impl Shell {
+    /// The shell of this name; one that is not read here is another.
+    #[must_use]
+    pub fn named(name: &str) -> Shell {
+        match name {
+            "bash" => Shell::Known(Dialect::Bash),
+            "sh" => Shell::Known(Dialect::Sh),
+            "zsh" => Shell::Known(Dialect::Zsh),
+            _ => Shell::Other,
+        }
+    }
+}
+
 impl Call {
     /// A shell command in a directory.
     #[must_use]

@@ -1,0 +1,204 @@
+//! The lines of a batch: one call in, one verdict or one error out.
+
+use std::fmt;
+
+use portcullis_engine::call::{Call, Shell};
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::errors::Error;
+use crate::json::{self, Strict};
+use crate::nearest::nearest;
+
+/// The members a line may have.
+const KNOWN: &[&str] = &["id", "tool", "input", "cwd", "home", "shell", "host", "policy"];
+
+/// One call of a batch, as it was given.
+#[derive(Debug, Default)]
+pub struct Line<'a> {
+    /// What its answer is called by: a text or a number.
+    pub id: Option<&'a RawValue>,
+    /// The host's name for the tool.
+    pub tool: String,
+    /// Its input.
+    pub input: Value,
+    /// The working directory, absolute.
+    pub cwd: Option<String>,
+    /// The home of the user, absolute.
+    pub home: Option<String>,
+    /// The shell that would run a command.
+    pub shell: Option<Shell>,
+    /// The host.
+    pub host: Option<String>,
+    /// The policy that stands in for the policy files, not yet read.
+    pub policy: Option<&'a RawValue>,
+}
+
+impl Line<'_> {
+    /// The call, with the directory and the home of the process where the line names none.
+    #[must_use]
+    pub fn call(self, cwd: &str, home: Option<&str>) -> Call {
+        Call {
+            tool: self.tool,
+            input: self.input,
+            cwd: self.cwd.unwrap_or_else(|| cwd.to_owned()),
+            home: self.home.or_else(|| home.map(str::to_owned)),
+            shell: self.shell,
+            host: self.host,
+        }
+    }
+}
+
+/// A line that was not understood: its id, if that much could be read, and why.
+#[derive(Debug)]
+pub struct Refused<'a> {
+    /// The id, exactly as it was given.
+    pub id: Option<&'a RawValue>,
+    /// What is wrong.
+    pub error: Error,
+}
+
+impl Serialize for Refused<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(id) = self.id {
+            map.serialize_entry("id", id)?;
+        }
+        map.serialize_entry("error", &self.error)?;
+        map.end()
+    }
+}
+
+/// Reads one line.
+///
+/// # Errors
+/// It is not a call; what was read of its id comes with the error.
+pub fn line(bytes: &[u8]) -> Result<Line<'_>, Refused<'_>> {
+    let refused = |id, message: String| Refused { id, error: Error::invalid(message) };
+    let text = match str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            return Err(refused(None, format!("not UTF-8 from byte {} on", error.valid_up_to())));
+        }
+    };
+    let mut draft = Draft::default();
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = (&mut reader).deserialize_map(Members(&mut draft)).and_then(|()| reader.end());
+    let id = draft.line.id;
+    if let Err(error) = read {
+        let is_object = text.trim_start().starts_with('{');
+        let message = if is_object || error.is_syntax() || error.is_eof() {
+            json::message(&error)
+        } else {
+            "a line is an object with `tool` and `input`".to_owned()
+        };
+        return Err(refused(id, message));
+    }
+    for (name, was_given) in [("tool", draft.has_tool), ("input", draft.has_input)] {
+        if !was_given {
+            return Err(refused(id, format!("`{name}` is missing")));
+        }
+    }
+    Ok(draft.line)
+}
+
+/// A line while it is read.
+#[derive(Default)]
+struct Draft<'a> {
+    line: Line<'a>,
+    has_tool: bool,
+    has_input: bool,
+}
+
+struct Members<'d, 'a>(&'d mut Draft<'a>);
+
+impl<'a> Visitor<'a> for Members<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<(), A::Error> {
+        let Draft { line, has_tool, has_input } = self.0;
+        let mut seen = [false; KNOWN.len()];
+        while let Some(name) = members.next_key::<std::borrow::Cow<'a, str>>()? {
+            let Some(index) = KNOWN.iter().position(|known| *known == name) else {
+                members.next_value::<IgnoredAny>()?;
+                let meant = nearest(&name, KNOWN);
+                return Err(A::Error::custom(unknown(&name, meant)));
+            };
+            if seen.get_mut(index).is_some_and(|seen| std::mem::replace(seen, true)) {
+                return Err(A::Error::custom(format_args!("`{name}` stands there twice")));
+            }
+            match &*name {
+                "id" => line.id = Some(id(&mut members)?),
+                "tool" => {
+                    line.tool = text(&mut members, "tool")?;
+                    *has_tool = true;
+                }
+                "input" => {
+                    line.input = members.next_value_seed(Strict::inside(1))?;
+                    *has_input = true;
+                }
+                "cwd" => line.cwd = Some(directory(&mut members, "cwd")?),
+                "home" => line.home = Some(directory(&mut members, "home")?),
+                "shell" => line.shell = Some(Shell::named(&text(&mut members, "shell")?)),
+                "host" => line.host = Some(text(&mut members, "host")?),
+                _ => line.policy = Some(members.next_value()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The sentence about a member that is not known.
+pub(crate) fn unknown(name: &str, meant: Option<&str>) -> String {
+    match meant {
+        Some(meant) => format!("unknown field `{name}`; did you mean `{meant}`?"),
+        None => format!("unknown field `{name}`; known are {}", KNOWN.join(", ")),
+    }
+}
+
+fn id<'a, A: MapAccess<'a>>(members: &mut A) -> Result<&'a RawValue, A::Error> {
+    let id: &RawValue = members.next_value()?;
+    match id.get().as_bytes().first() {
+        Some(b'"' | b'-' | b'0'..=b'9') => Ok(id),
+        _ => Err(A::Error::custom("`id` must be a text or a number")),
+    }
+}
+
+fn text<'a, A: MapAccess<'a>>(members: &mut A, name: &str) -> Result<String, A::Error> {
+    match members.next_value_seed(Strict::inside(1))? {
+        Value::String(text) => Ok(text),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => {
+            Err(A::Error::custom(format_args!("`{name}` must be a text, not {}", kind(&other))))
+        }
+    }
+}
+
+fn directory<'a, A: MapAccess<'a>>(members: &mut A, name: &str) -> Result<String, A::Error> {
+    let path = text(members, name)?;
+    if path.starts_with('/') {
+        return Ok(path);
+    }
+    Err(A::Error::custom(format_args!("`{name}` must be an absolute path, not `{path}`")))
+}
+
+/// What a value is, in words.
+pub(crate) const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,3 @@
+//! The dialects: how other systems spell calls and answers, one file each.
+
+pub mod agentscope;

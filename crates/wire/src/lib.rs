@@ -1,0 +1,13 @@
+//! Every JSON shape that leaves the process or comes into it, and nothing else.
+//!
+//! Fields are `snake_case`, values of kinds `kebab-case`, and what is not there is absent. Types of
+//! the pure crates are borrowed and given a shape here, so that a rename inside never breaks a
+//! reader. To add a dialect, add a file under `dialects/`.
+
+pub mod batch;
+pub mod dialects;
+pub mod errors;
+pub mod explanation;
+pub mod json;
+pub mod nearest;
+pub mod verdict;
