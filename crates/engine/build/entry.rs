@@ -197,7 +197,10 @@ fn entry(
     let any_operand = operands.trim() == "*" || (is_default && !is_program);
     let effects = words(text(table, "effect")?.as_deref().unwrap_or("read"));
     let mut built = Entry {
-        style: text(table, "style")?.unwrap_or_default(),
+        style: match text(table, "style")? {
+            Some(style) => style,
+            None => outer.map(|outer| outer.style.clone()).unwrap_or_default(),
+        },
         any_option,
         any_operand,
         operands: if any_operand { Vec::new() } else { roles(&operands)? },
@@ -245,6 +248,7 @@ fn entry(
             let sub = match value {
                 Value::String(effects) => Entry {
                     effects: words(effects),
+                    style: built.style.clone(),
                     any_option: true,
                     any_operand: true,
                     help: built.help.clone(),
@@ -276,7 +280,9 @@ fn verbs(table: &Table, built: &mut Entry) -> Result<(), String> {
             built.verbs.push((words(&key.replace('_', " ")), words(names)));
         }
         // What only asks is tried first, as the data says.
-        built.verbs.sort_by_key(|(effects, _)| effects.first().map(String::as_str) != Some("query"));
+        built
+            .verbs
+            .sort_by_key(|(effects, _)| effects.first().map(String::as_str) != Some("query"));
     }
     if let Some(value) = table.get("except") {
         built.except.extend(excepts(value)?);

@@ -6,6 +6,7 @@
 
 mod entry;
 mod options;
+mod sensitive;
 mod write;
 
 use std::collections::BTreeMap;
@@ -54,7 +55,12 @@ fn compile() -> Result<(), String> {
     }
     stand_in(&mut programs)?;
     let text = write::catalog(&programs, &words)?;
-    fs::write(out.join("catalog.rs"), text).map_err(|error| error.to_string())
+    fs::write(out.join("catalog.rs"), text).map_err(|error| error.to_string())?;
+    let name = "sensitive_paths.toml";
+    let text = fs::read_to_string(root.join("data").join(name))
+        .map_err(|error| format!("{name}: {error}"))?;
+    let text = sensitive::compile(&text).map_err(|error| format!("{name}: {error}"))?;
+    fs::write(out.join("sensitive.rs"), text).map_err(|error| error.to_string())
 }
 
 /// Gives programs that stand for another's sub-command what is known of that.

@@ -1,5 +1,7 @@
 //! Acts: the single things a tool call would do.
 
+use std::ops::Range;
+
 use portcullis_shell::Span;
 
 use crate::arg::Arg;
@@ -32,10 +34,18 @@ pub struct Act {
     /// The places among [`args`](Act::args) that give it an effect its program does not have in
     /// ordinary use; an allow rule covers the act only if it names them.
     pub extras: Vec<usize>,
+    /// The options that are given, as the catalog names them.
+    pub options: Vec<&'static str>,
+    /// Inline code of an interpreter.
+    pub code: Vec<String>,
     /// The places of options, and their values, that stand before the sub-command.
     pub globals: Vec<usize>,
     /// Whether those options are all harmless.
     pub has_harmless_globals: bool,
+    /// The places, among the acts of the call, of what it runs: it only reads if all of them do.
+    pub inner: Range<usize>,
+    /// Whether what its words are made of came from the network.
+    pub is_fetched: bool,
 }
 
 /// The sorts of acts.

@@ -1,6 +1,8 @@
 //! Arguments: the words of one command as the program would see them.
 
-use portcullis_shell::{Span, Tree, Value, Word};
+use portcullis_shell::{
+    Action, List, Part, PartKind, Place, Prefix, Span, TaintKind, Tree, Value, Word,
+};
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +18,15 @@ pub struct Arg {
 pub enum Text {
     /// All of it.
     Known(String),
-    /// File names that begin so; there may be any number of them.
-    Files(String),
+    /// A path that begins with a home directory, written `~`, `~/x` or `~user/x`.
+    Home(String),
+    /// File names that fit a pattern; there may be any number of them.
+    Files {
+        /// What the names begin with.
+        prefix: String,
+        /// The pattern, with everything else escaped.
+        pattern: String,
+    },
     /// It begins so; it is exactly one argument.
     Begins(String),
     /// The first begins so; there may be any number of arguments, or none.
@@ -36,15 +45,17 @@ impl Arg {
     pub fn as_known(&self) -> Option<&str> {
         match &self.text {
             Text::Known(text) => Some(text),
-            Text::Files(_) | Text::Begins(_) | Text::Any(_) => None,
+            Text::Home(_) | Text::Files { .. } | Text::Begins(_) | Text::Any(_) => None,
         }
     }
 
-    /// What it begins with for certain.
+    /// What it begins with for certain; nothing for a home, whose name is not known.
     #[must_use]
     pub fn prefix(&self) -> &str {
         match &self.text {
-            Text::Known(text) | Text::Files(text) | Text::Begins(text) | Text::Any(text) => text,
+            Text::Known(text) | Text::Begins(text) | Text::Any(text) => text,
+            Text::Files { prefix, .. } => prefix,
+            Text::Home(_) => "/",
         }
     }
 
@@ -53,7 +64,8 @@ impl Arg {
     pub fn may_be_option(&self) -> bool {
         match &self.text {
             Text::Known(text) => text.starts_with('-'),
-            Text::Files(prefix) | Text::Begins(prefix) => {
+            Text::Home(_) => false,
+            Text::Files { prefix, .. } | Text::Begins(prefix) => {
                 prefix.is_empty() || prefix.starts_with('-')
             }
             // What follows the first of several may begin with anything.
@@ -64,33 +76,176 @@ impl Arg {
     /// Whether it is exactly one argument.
     #[must_use]
     pub const fn is_one(&self) -> bool {
-        matches!(self.text, Text::Known(_) | Text::Begins(_))
+        matches!(self.text, Text::Known(_) | Text::Home(_) | Text::Begins(_))
     }
 }
 
-/// The arguments a list of words stands for.
+/// The arguments a list of words stands for; `directory` is what `$PWD` means.
 #[must_use]
-pub fn of_words(tree: &Tree, words: &[Word]) -> Vec<Arg> {
+pub fn of_words(tree: &Tree, words: &[Word], directory: Option<&str>) -> Vec<Arg> {
     let mut args = Vec::with_capacity(words.len());
     for word in words {
-        push(tree.value(word), tree.locate(word.span), &mut args);
+        let span = tree.locate(word.span);
+        match tree.value(word) {
+            Value::Literal(text) => args.push(Arg { text: Text::Known(lossless(text)), span }),
+            value @ (Value::Pattern { .. } | Value::Tainted(_)) => {
+                let text = shaped(tree, word, &value, directory);
+                let text = text.unwrap_or_else(|| plain(value));
+                args.push(Arg { text, span });
+            }
+            Value::Set(members) => {
+                args.extend(members.into_iter().map(|member| Arg { text: plain(member), span }));
+            }
+        }
     }
     args
 }
 
-fn push(value: Value<'_>, span: Span, args: &mut Vec<Arg>) {
-    let lossless = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
-    let text = match value {
+/// What a value alone tells.
+fn plain(value: Value<'_>) -> Text {
+    match value {
         Value::Literal(text) => Text::Known(lossless(text)),
-        Value::Pattern { prefix } => Text::Files(lossless(prefix)),
+        Value::Pattern { prefix } => {
+            let prefix = lossless(prefix);
+            Text::Files { pattern: format!("{}**", escaped(&prefix)), prefix }
+        }
         Value::Tainted(taint) if taint.one_field => Text::Begins(lossless(taint.prefix)),
         Value::Tainted(taint) => Text::Any(lossless(taint.prefix)),
-        Value::Set(members) => {
-            for member in members {
-                push(member, span, args);
-            }
-            return;
-        }
+        // A set holds no sets.
+        Value::Set(_) => Text::Any(String::new()),
+    }
+}
+
+/// What the parts of a word tell beyond its value: a home, the working directory, a pattern.
+fn shaped(tree: &Tree, word: &Word, value: &Value<'_>, directory: Option<&str>) -> Option<Text> {
+    let may_split = match value {
+        Value::Pattern { .. } => false,
+        Value::Tainted(taint) => match taint.kind {
+            TaintKind::Tilde => false,
+            TaintKind::Parameter => !taint.one_field,
+            TaintKind::Command
+            | TaintKind::Process
+            | TaintKind::Arithmetic
+            | TaintKind::Array
+            | TaintKind::TooMany
+            | TaintKind::Brace
+            | TaintKind::Pattern => return None,
+        },
+        Value::Literal(_) | Value::Set(_) => return None,
     };
-    args.push(Arg { text, span });
+    let mut shape = Shape {
+        tree,
+        directory,
+        text: String::new(),
+        pattern: String::new(),
+        home: false,
+        globs: false,
+        prefix: None,
+    };
+    // A home with blanks in its name would fall apart; nobody has one, and `~` never does.
+    let _ = may_split;
+    shape.parts(word.parts, word.place == Place::Argument)?;
+    let Shape { text, pattern, home, globs, prefix, .. } = shape;
+    match (globs, home) {
+        (true, _) => Some(Text::Files { prefix: prefix.unwrap_or_default(), pattern }),
+        (false, true) => Some(Text::Home(text)),
+        (false, false) => Some(Text::Known(text)),
+    }
+}
+
+struct Shape<'a> {
+    tree: &'a Tree,
+    directory: Option<&'a str>,
+    text: String,
+    pattern: String,
+    home: bool,
+    globs: bool,
+    /// The text before the first sign of a pattern.
+    prefix: Option<String>,
+}
+
+impl Shape<'_> {
+    fn parts(&mut self, parts: List<Part>, is_open: bool) -> Option<()> {
+        for part in self.tree.list(parts) {
+            match part.kind {
+                PartKind::Literal => self.push(&lossless(self.tree.text(part.span))),
+                PartKind::Escaped(span) | PartKind::SingleQuoted(span) | PartKind::AnsiC(span) => {
+                    self.push(&lossless(self.tree.text(span)));
+                }
+                PartKind::DoubleQuoted { parts, locale: false } => self.parts(parts, false)?,
+                PartKind::Glob => self.glob(&lossless(self.tree.text(part.span))),
+                PartKind::Tilde if is_open && self.text.is_empty() => {
+                    self.home = true;
+                    let written = lossless(self.tree.text(part.span));
+                    self.push(&written);
+                }
+                PartKind::Parameter(expansions) => self.parameter(expansions)?,
+                PartKind::DoubleQuoted { .. }
+                | PartKind::Command { .. }
+                | PartKind::Process { .. }
+                | PartKind::Arithmetic { .. }
+                | PartKind::ExtendedGlob { .. }
+                | PartKind::Brace(_)
+                | PartKind::Sequence
+                | PartKind::Tilde
+                | PartKind::Array(_) => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// `$HOME` and `$PWD` at the start of a word.
+    fn parameter(&mut self, expansions: List<portcullis_shell::Expansion>) -> Option<()> {
+        let [expansion] = self.tree.list(expansions) else { return None };
+        let is_plain = expansion.prefix == Prefix::None
+            && expansion.operator == Action::Read
+            && expansion.subscript.is_empty();
+        if !is_plain || !self.text.is_empty() {
+            return None;
+        }
+        match self.tree.text(expansion.name) {
+            b"HOME" => {
+                self.home = true;
+                self.push("~");
+            }
+            b"PWD" => {
+                let directory = self.directory.filter(|directory| directory.starts_with('/'))?;
+                self.push(&directory.to_owned());
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn push(&mut self, text: &str) {
+        // What follows a home without a separator is another name altogether.
+        self.text.push_str(text);
+        self.pattern.push_str(&escaped(text));
+    }
+
+    fn glob(&mut self, text: &str) {
+        self.globs = true;
+        if self.prefix.is_none() {
+            self.prefix = Some(self.text.clone());
+        }
+        self.text.push_str(text);
+        self.pattern.push_str(text);
+    }
+}
+
+/// The text with every sign of a pattern escaped.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, '*' | '?' | '[' | ']' | '\\' | '{' | '}') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+fn lossless(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }

@@ -333,12 +333,19 @@ impl Entry {
         found.next().is_none().then_some(first)
     }
 
-    /// The sub-command of this name.
+    /// The sub-command of this name: exact names first, then the longest pattern.
     #[must_use]
     pub fn sub(&self, name: &str) -> Option<&'static Sub> {
-        let exact = self.subs.iter().find(|sub| sub.names.contains(&name));
+        let is_same = |known: &&&str| {
+            if self.fold { known.eq_ignore_ascii_case(name) } else { **known == name }
+        };
+        let exact = self.subs.iter().find(|sub| sub.names.iter().any(|known| is_same(&known)));
         exact.or_else(|| {
-            self.subs.iter().find(|sub| sub.names.iter().any(|pattern| matches_verb(pattern, name)))
+            let fitting = |sub: &&'static Sub| {
+                let fits = sub.names.iter().filter(|pattern| matches_verb(pattern, name));
+                fits.map(|pattern| pattern.len()).max()
+            };
+            self.subs.iter().filter(|sub| fitting(sub).is_some()).max_by_key(fitting)
         })
     }
 }

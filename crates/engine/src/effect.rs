@@ -97,8 +97,10 @@ impl Effects {
 pub enum Target {
     /// A file or directory as the command writes it, not yet made absolute.
     Path(String),
-    /// A path that is not known before the command runs.
-    UnknownPath,
+    /// Files that fit a pattern, as the command writes it.
+    Pattern(String),
+    /// A path that is not known before the command runs; it begins so, escaped as a pattern is.
+    Unknown(String),
     /// A host or address.
     Host(String),
     /// What the program is about, in words.

@@ -3,16 +3,20 @@
 //! Wrappers (`sudo`, `env`, `timeout`, `xargs`, `bash -c`) are taken off until a program is
 //! reached that does something itself. Judging, suggesting and showing all see what is found here.
 
-use crate::act::Act;
+use portcullis_shell::{Dialect, Span};
+
+use crate::act::{Act, Assigned};
 use crate::analysis::Analysis;
-use crate::arg::Arg;
+use crate::arg::{Arg, Text};
 use crate::catalog::{self, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn};
 use crate::environment::{self, Setting};
+use crate::place;
+use crate::reader;
 use crate::usage::{self, Unknown, Usage};
 
 /// How many wrappers may stand around one another.
-const WRAPPERS: usize = 16;
+pub const WRAPPERS: usize = 16;
 
 /// The directories whose programs are those of the catalog.
 const SYSTEM: [&str; 8] = [
@@ -26,104 +30,206 @@ const SYSTEM: [&str; 8] = [
     "/snap/bin/",
 ];
 
+/// Something that an act runs.
+pub(crate) enum Inner {
+    /// A command with its arguments, the variables set for it, and where it runs.
+    Argv(Vec<Arg>, Vec<Assigned>, Where),
+    /// Shell text.
+    Text(String, Dialect),
+    /// Something that is not known before it runs.
+    Unknown(&'static str),
+}
+
+/// The directory in which something runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// Where the act itself runs.
+    Here,
+    /// In this one, as written.
+    In(String),
+    /// Not known.
+    Unknown,
+}
+
 /// Finds what a command does and adds its acts.
-pub(crate) fn resolve(analysis: &mut Analysis, mut act: Act) {
+pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
     act.via.clone_from(&analysis.via);
     act.directory.clone_from(&analysis.state.directory);
-    let is_loaded = act.assignments.iter().any(|assigned| {
-        environment::setting(&assigned.name, assigned.value.as_deref()) != Setting::Harmless
-    });
-    if is_loaded {
-        act.note("loader_environment", act.span);
-    }
-    let depth = analysis.via.len();
-    if depth > WRAPPERS {
-        act.unknown = Some(unknown(&act, "too many programs around one another"));
+    judge_assignments(&mut act);
+    if analysis.via.len() > WRAPPERS {
+        analysis.found.is_cut = true;
+        act.unknown = Some(unknown(&act, "too many programs around one another", true));
+        act.effects.push(EffectOn::of(Effect::Unknown));
         analysis.push(act);
         return;
     }
     let Some(written) = act.program().map(str::to_owned) else {
-        act.unknown = Some(unknown(&act, "the program is not known before it runs"));
+        act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
         act.effects.push(EffectOn::of(Effect::Execute));
         analysis.push(act);
         return;
     };
-    if analysis.state.functions.contains(&written) {
+    let is_function = analysis.state.functions.get(&written).copied();
+    if is_function == Some(true) {
         act.effects.push(EffectOn::of(Effect::Read));
         analysis.push(act);
         return;
     }
+    if analysis.state.aliases.contains(&written) {
+        act.unknown = Some(unknown(&act, "an alias may stand for this name", true));
+    }
     let Some(program) = program_name(&written).and_then(catalog::find) else {
-        act.unknown = Some(unknown(&act, &format!("program `{written}` is not known")));
-        act.effects.push(EffectOn::of(Effect::Unknown));
+        let message = format!("program `{written}` is not known");
+        act.unknown.get_or_insert(unknown(&act, &message, false));
+        let effect = if written.contains('/') { Effect::Execute } else { Effect::Unknown };
+        act.effects.push(EffectOn::of(effect));
         analysis.push(act);
         return;
     };
     if analysis.state.is_poisoned {
-        act.unknown = Some(unknown(&act, "which program a name means was changed before"));
+        let message = "which program a name means was changed before";
+        act.unknown.get_or_insert(unknown(&act, message, true));
     }
     let usage = usage::read(&program.entry, act.args.get(1..).unwrap_or_default());
     take(analysis, act, program, usage);
 }
 
+/// Judges the variables that are set for one command alone, by their names.
+fn judge_assignments(act: &mut Act) {
+    for at in 0..act.assignments.len() {
+        let Some(assigned) = act.assignments.get(at) else { continue };
+        match environment::setting(&assigned.name, assigned.value.as_deref()) {
+            Setting::Harmless => {}
+            Setting::Foreign => {
+                let message = format!("variable `{}` is not known to be harmless", assigned.name);
+                act.unknown.get_or_insert(Unknown { message, span: act.span, is_dynamic: false });
+            }
+            Setting::Loader => act.note("loader_environment", act.span),
+        }
+    }
+}
+
 /// Turns what the table says into the act, and goes on with what it runs.
-fn take(analysis: &mut Analysis, mut act: Act, program: &'static catalog::Program, usage: Usage) {
-    let inner = usage.command.and_then(|at| act.args.get(at + 1..)).map(<[Arg]>::to_vec);
-    act.effects.extend(usage.effects);
-    for guard in usage.findings {
+fn take(
+    analysis: &mut Analysis<'_>,
+    mut act: Act,
+    program: &'static catalog::Program,
+    mut usage: Usage,
+) {
+    act.soft = usage.entry.soft.or(program.entry.soft);
+    act.effects.append(&mut usage.effects);
+    for guard in std::mem::take(&mut usage.findings) {
         act.note(guard, act.span);
     }
     if act.unknown.is_none() {
-        act.unknown = usage.unknown;
+        act.unknown = usage.unknown.take();
     }
-    if let Some(reader) = usage.reader
-        && inner.is_none()
-    {
-        read_by_name(analysis, &mut act, reader, &usage.values);
-    }
-    if usage.is_quiet && act.unknown.is_none() {
-        act.effects.retain(|on| on.effect == Effect::Read);
-    }
-    if program.name == "cd" {
-        let to = usage.values.first().map(|given| given.arg.as_known());
-        analysis.state.change_directory(to.unwrap_or(Some("~")));
-    }
-    let is_plain = program.entry.wraps == Wraps::Plain && act.only_reads();
-    let texts: Vec<Arg> = usage
+    act.options = usage.options.iter().map(|given| given.name).collect();
+    act.code = usage
         .values
         .iter()
-        .filter(|given| given.kind == ValueKind::ShellText)
-        .map(|given| given.arg.clone())
+        .filter(|given| given.kind == ValueKind::Code)
+        .map(|given| given.arg.prefix().to_owned())
         .collect();
-    let (span, assignments) = (act.span, act.assignments.clone());
-    if !(is_plain && inner.is_some()) {
-        analysis.push(act);
+    act.globals = usage.globals.iter().map(|at| at + 1).collect();
+    act.extras = usage.extras.iter().map(|at| at + 1).collect();
+    act.has_harmless_globals =
+        act.unknown.is_none() && !act.globals.iter().any(|at| act.extras.contains(at));
+    if let Some(directory) = &usage.directory {
+        act.directory = moved(analysis, act.directory.as_deref(), directory);
     }
+    let mut inner = Vec::new();
+    if let Some(command) = usage.command
+        && !usage.is_dry
+    {
+        let args = act.args.get(command + 1..).unwrap_or_default().to_vec();
+        let place = match &usage.directory {
+            None => Where::Here,
+            Some(_) => act.directory.clone().map_or(Where::Unknown, Where::In),
+        };
+        inner.push(Inner::Argv(args, act.assignments.clone(), place));
+    }
+    for given in usage.values.iter().filter(|given| given.kind == ValueKind::ShellText) {
+        inner.push(match given.arg.as_known() {
+            Some(text) => Inner::Text(text.to_owned(), Dialect::Sh),
+            None => Inner::Unknown("a text that runs is not known"),
+        });
+    }
+    if let Some(name) = usage.reader
+        && !(usage.is_dry && usage.wraps != Wraps::No)
+    {
+        reader::read(name, analysis, &mut act, &usage, &mut inner);
+    }
+    let is_linked = usage.wraps != Wraps::Plain && !inner.is_empty();
+    let (span, is_fetched) = (act.span, act.is_fetched);
+    let directory = act.directory.clone();
+    let place = analysis.push(act);
     analysis.via.push(program.name.to_owned());
-    if let Some(args) = inner {
-        resolve(analysis, Act { span, args, assignments, ..Act::default() });
-    }
-    for text in texts {
-        match text.as_known() {
-            Some(known) => analysis.text(known, Some(span)),
-            None => analysis.push_unknown("a text that runs is not known", span),
-        }
+    for inner in inner {
+        run(analysis, inner, span, directory.as_deref(), is_fetched);
     }
     analysis.via.pop();
+    if is_linked {
+        analysis.close(place);
+    }
 }
 
-/// Rules of arguments that the table cannot hold; a name that is not known here is no rule.
-fn read_by_name(_analysis: &mut Analysis, act: &mut Act, reader: &str, _values: &[usage::Given]) {
-    act.unknown.get_or_insert_with(|| Unknown {
-        message: format!("arguments of the kind `{reader}` are not read yet"),
-        span: act.span,
-        is_dynamic: false,
-    });
+/// Goes on with something that an act runs.
+fn run(
+    analysis: &mut Analysis<'_>,
+    inner: Inner,
+    span: Span,
+    directory: Option<&str>,
+    is_fetched: bool,
+) {
+    let outer = analysis.state.directory.clone();
+    match inner {
+        Inner::Argv(args, assignments, place) => {
+            match place {
+                Where::Here => {}
+                Where::In(to) => {
+                    analysis.state.directory =
+                        directory.or(Some("/").filter(|_| to.starts_with('/'))).and_then(|from| {
+                            place::absolute(&to, from, analysis.ground.home.as_deref())
+                        });
+                }
+                Where::Unknown => analysis.state.directory = None,
+            }
+            if !args.is_empty() {
+                resolve(analysis, Act { span, args, assignments, is_fetched, ..Act::default() });
+            }
+            analysis.state.directory = outer;
+        }
+        Inner::Text(text, dialect) => {
+            let state = analysis.state.clone();
+            analysis.text(&text, Some(span), dialect);
+            // `eval` runs in this very shell; everything else in one of its own.
+            if analysis.via.last().is_none_or(|program| program != "eval") {
+                analysis.state = state;
+            }
+        }
+        Inner::Unknown(message) => analysis.push_unknown(message, span),
+    }
 }
 
-fn unknown(act: &Act, message: &str) -> Unknown {
+/// The directory that an option moves a program to.
+pub(crate) fn moved(analysis: &Analysis<'_>, from: Option<&str>, to: &Arg) -> Option<String> {
+    let home = analysis.ground.home.as_deref();
+    match &to.text {
+        Text::Known(text) if text.starts_with('~') => {
+            place::absolute(&format!("./{text}"), from?, home)
+        }
+        Text::Known(text) | Text::Home(text) => {
+            let is_rooted = text.starts_with('/') || matches!(to.text, Text::Home(_));
+            place::absolute(text, from.or(is_rooted.then_some("/"))?, home)
+        }
+        Text::Files { .. } | Text::Begins(_) | Text::Any(_) => None,
+    }
+}
+
+pub(crate) fn unknown(act: &Act, message: &str, is_dynamic: bool) -> Unknown {
     let span = act.args.first().map_or(act.span, |arg| arg.span);
-    Unknown { message: message.to_owned(), span, is_dynamic: act.program().is_none() }
+    Unknown { message: message.to_owned(), span, is_dynamic }
 }
 
 /// The name under which the catalog may know a program.

@@ -33,6 +33,8 @@ pub struct Touched {
     pub place: Option<Place>,
     /// What the act writes for it.
     pub written: String,
+    /// Whether the place is a pattern for several files.
+    pub is_pattern: bool,
     /// Whether everything below it is meant too.
     pub is_deep: bool,
     /// Whether only names and attributes are looked at.
@@ -72,9 +74,10 @@ impl Ground {
     pub fn touched(&self, act: &Act, world: &dyn World) -> Vec<Touched> {
         let mut touched = Vec::new();
         for on in &act.effects {
-            let written = match &on.target {
-                Target::Path(written) => Some(written.as_str()),
-                Target::UnknownPath => None,
+            let (written, is_pattern) = match &on.target {
+                Target::Path(written) => (Some(written.as_str()), false),
+                Target::Pattern(written) => (Some(written.as_str()), true),
+                Target::Unknown(_) => (None, false),
                 Target::Host(_) | Target::Named(_) | Target::None => continue,
             };
             let place = written
@@ -84,6 +87,7 @@ impl Ground {
                 effect: on.effect,
                 place,
                 written: written.unwrap_or_default().to_owned(),
+                is_pattern,
                 is_deep: on.is_deep,
                 is_listing: on.is_listing,
             });

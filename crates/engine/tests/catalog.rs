@@ -5,12 +5,30 @@
 use portcullis_engine::act::Act;
 use portcullis_engine::analysis::analyse;
 use portcullis_engine::catalog::programs;
+use portcullis_engine::guard::{self, Scene, Sensitive};
+use portcullis_engine::place::Ground;
+use portcullis_engine::verdict::Outcome;
+use portcullis_engine::world::Lexical;
 use portcullis_shell::Dialect;
 
 fn only_reads(command: &str) -> (bool, String) {
-    let found = analyse(command, Dialect::Bash);
-    let reads = !found.acts.is_empty() && found.acts.iter().all(Act::only_reads);
-    let first = found.acts.iter().find(|act| !act.only_reads());
+    let ground = Ground::new("/home/dev/proj", Some("/home/dev"), &[], &Lexical);
+    let found = analyse(command, Dialect::Bash, &ground);
+    let scene = Scene {
+        ground: &ground,
+        world: &Lexical,
+        sensitive: &Sensitive::default(),
+        asks_for_secrets: true,
+    };
+    let only_reads = |act: &Act| {
+        act.only_reads()
+            && guard::inspect(act, &ground.touched(act, &Lexical), &scene)
+                .iter()
+                .all(|finding| finding.outcome == Outcome::Allow)
+    };
+    let reads =
+        !found.acts.is_empty() && found.refusals.is_empty() && found.acts.iter().all(only_reads);
+    let first = found.acts.iter().find(|act| !only_reads(act));
     let why = first.map_or_else(String::new, |act| match &act.unknown {
         Some(unknown) => unknown.message.clone(),
         None => format!("{:?} {:?}", act.effects, act.notes),

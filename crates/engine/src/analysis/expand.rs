@@ -1,10 +1,11 @@
 //! What is nested in words: scripts that run, and expansions that can.
 
-use portcullis_shell::{Action, List, Part, PartKind, Place, Prefix, Word};
+use portcullis_shell::{Action, Expansion, List, Part, PartKind, Place, Prefix, Span, Word};
 
-use super::Walk;
+use super::Syntax;
+use super::walk::{Feed, Walk};
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     /// Walks everything that runs while these words are expanded.
     pub(super) fn words(&mut self, words: List<Word>) {
         for word in self.tree.list(words) {
@@ -20,22 +21,25 @@ impl Walk<'_> {
             match part.kind {
                 PartKind::DoubleQuoted { parts, .. } => self.parts(parts),
                 PartKind::Command { script, .. } | PartKind::Process { script, .. } => {
-                    self.apart(|walk| walk.script(script));
+                    self.syntax(Syntax::Substitution, part.span);
+                    let is_fed = matches!(part.kind, PartKind::Process { output: true, .. });
+                    self.apart(|walk| {
+                        let feed = if is_fed {
+                            Feed::Pipe { is_fetched: false }
+                        } else {
+                            walk.analysis.feed.clone()
+                        };
+                        let outer = std::mem::replace(&mut walk.analysis.feed, feed);
+                        walk.script(script);
+                        walk.analysis.feed = outer;
+                    });
                 }
                 PartKind::Arithmetic { expression: words, .. }
                 | PartKind::ExtendedGlob { alternatives: words, .. }
                 | PartKind::Brace(words) => self.words(words),
                 PartKind::Parameter(expansions) => {
                     for expansion in self.tree.list(expansions) {
-                        self.words(expansion.subscript);
-                        self.words(expansion.arguments);
-                        let is_prompt = expansion.operator == Action::Transform
-                            && self.tree.text(expansion.sign) == b"@P";
-                        if expansion.prefix == Prefix::Indirect || is_prompt {
-                            let span = self.span(part.span);
-                            let message = "an expansion that can run what a variable holds";
-                            self.analysis.push_unknown(message, span);
-                        }
+                        self.expansion(expansion, part.span);
                     }
                 }
                 PartKind::Array(elements) => {
@@ -54,17 +58,20 @@ impl Walk<'_> {
         }
     }
 
-    /// Arithmetic evaluates what names hold; only numbers and plain names of loops are certain.
-    fn arithmetic(&mut self, word: &Word) {
-        let text = self.tree.text(word.span);
-        let is_all = matches!(text, b"@" | b"*");
-        let is_certain = is_all
-            || text
-                .iter()
-                .all(|byte| byte.is_ascii_digit() || b" \t\n+-*/%()<>=!&|^~,?:".contains(byte));
-        if !is_certain {
-            let span = self.span(word.span);
-            self.analysis.push_unknown("arithmetic on values that are not known", span);
+    fn expansion(&mut self, expansion: &Expansion, span: Span) {
+        self.words(expansion.subscript);
+        self.words(expansion.arguments);
+        let sign = self.tree.text(expansion.sign);
+        let is_prompt = expansion.operator == Action::Transform && sign.ends_with(b"P");
+        // `${!x}` reads the variable whose name `x` holds, and that name may have a subscript.
+        if expansion.prefix == Prefix::Indirect || is_prompt {
+            let span = self.span(span);
+            let message = "an expansion that can run what a variable holds";
+            self.analysis.push_unknown(message, span);
+        }
+        if expansion.operator == Action::Assign {
+            let name = String::from_utf8_lossy(self.tree.text(expansion.name)).into_owned();
+            self.sets(&name, None, span);
         }
     }
 }

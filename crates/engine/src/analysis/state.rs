@@ -1,41 +1,59 @@
 //! What later commands of a script depend on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::act::Assigned;
+use crate::environment::{Setting, setting};
+use crate::place;
 
 /// What is known at one point of a script.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The working directory relative to where the call began; none once it is not known.
+    /// The working directory, absolute; none once it is not known.
     pub directory: Option<String>,
-    /// The functions the script has defined so far.
-    pub functions: BTreeSet<String>,
-    /// Whether something changed which program a name means.
+    /// The functions defined so far, and whether the definition certainly ran.
+    pub functions: BTreeMap<String, bool>,
+    /// Names that an alias may replace.
+    pub aliases: BTreeSet<String>,
+    /// Whether something changed which program a name means, or how later text is read.
     pub is_poisoned: bool,
-}
-
-impl Default for State {
-    fn default() -> State {
-        State { directory: Some(String::new()), functions: BTreeSet::new(), is_poisoned: false }
-    }
+    /// Variables that hold numbers and nothing else wherever the script sets them.
+    pub numbers: BTreeSet<String>,
 }
 
 impl State {
-    /// Notes a variable that outlives its command.
-    pub fn assign(&mut self, assigned: &Assigned) {
-        use crate::environment::{Setting, setting};
-        let is_loader = setting(&assigned.name, assigned.value.as_deref()) == Setting::Loader;
-        self.is_poisoned |= is_loader;
+    /// The state at the start of a call.
+    #[must_use]
+    pub fn new(directory: &str) -> State {
+        State {
+            directory: Some(directory.to_owned()),
+            functions: BTreeMap::new(),
+            aliases: BTreeSet::new(),
+            is_poisoned: false,
+            numbers: BTreeSet::new(),
+        }
     }
 
-    /// Moves to another directory.
-    pub fn change_directory(&mut self, to: Option<&str>) {
+    /// Notes a variable that outlives its command.
+    pub fn assign(&mut self, name: &str, value: Option<&str>) {
+        self.is_poisoned |= setting(name, value) == Setting::Loader;
+    }
+
+    /// Moves to another directory, written as the script writes it; none for an unknown one.
+    pub fn change_directory(&mut self, to: Option<&str>, home: Option<&str>) {
         self.directory = match (self.directory.take(), to) {
-            (_, Some(to)) if to.starts_with('/') || to.starts_with('~') => Some(to.to_owned()),
-            (Some(from), Some(to)) if from.is_empty() => Some(to.to_owned()),
-            (Some(from), Some(to)) => Some(format!("{}/{to}", from.trim_end_matches('/'))),
+            (Some(from), Some(to)) => place::absolute(to, &from, home),
+            (None, Some(to)) if to.starts_with(['/', '~']) => place::absolute(to, "/", home),
             _ => None,
         };
+    }
+
+    /// Forgets what is only certain if everything up to here ran.
+    pub(super) fn doubt(&mut self, before: &State) {
+        if self.directory != before.directory {
+            self.directory = None;
+        }
+        for (name, is_certain) in &mut self.functions {
+            *is_certain &= before.functions.contains_key(name);
+        }
     }
 }

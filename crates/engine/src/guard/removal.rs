@@ -1,0 +1,144 @@
+//! Removals: which of them could not be undone.
+
+use super::{Findings, Scene};
+use crate::act::Act;
+use crate::effect::{Effect, Target};
+use crate::place::{Ground, Touched, is_within};
+use crate::verdict::Tier;
+
+/// Trees that belong to the system.
+const SYSTEM: [&str; 23] = [
+    "/bin",
+    "/boot",
+    "/dev",
+    "/efi",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/private/etc",
+    "/private/var",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
+    "/Applications",
+    "/Library",
+    "/System",
+    "/nix",
+];
+
+/// Parts of them that anybody may use.
+const COMMON: [&str; 5] =
+    ["/var/tmp", "/var/folders", "/private/var/tmp", "/private/var/folders", "/dev/shm"];
+
+pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
+    let removed: Vec<&Touched> =
+        touched.iter().filter(|touched| touched.effect == Effect::Delete).collect();
+    let is_rm = matches!(act.base_name(), Some("rm" | "grm" | "unlink" | "rmdir" | "srm"));
+    let is_remover = is_rm || act.base_name() == Some("find");
+    if removed.is_empty() && !is_rm {
+        return;
+    }
+    for target in &removed {
+        if let Some(why) = critical(target, act, scene.ground, is_remover) {
+            found.about("critical_removal", &format!("removes {why}"));
+        }
+    }
+    let has = |names: &[&str]| act.options.iter().any(|option| names.contains(option));
+    let is_recursive = has(&["-r", "-R", "--recursive"]);
+    let is_forced = has(&["-f", "--force"]);
+    let is_escalated = act.via.iter().any(|program| matches!(program.as_str(), "sudo" | "doas"));
+    let is_wide = act.effects.iter().any(|on| {
+        on.effect == Effect::Delete
+            && match &on.target {
+                Target::Path(written) => is_wide(written),
+                Target::Pattern(written) => is_wide(written),
+                Target::Unknown(_) => true,
+                Target::Host(_) | Target::Named(_) | Target::None => false,
+            }
+    }) || removed.iter().any(|touched| {
+        touched.place.as_ref().is_some_and(|place| is_home(&place.normalised, scene.ground))
+    });
+    if is_rm && is_recursive && is_forced {
+        found.about("forced_removal", "deletes a tree without asking back");
+    } else if is_escalated {
+        found.about("forced_removal", "deletes with another user's rights");
+    } else if is_rm && is_recursive && is_wide {
+        found.add("wide_removal", act.span, None);
+    }
+    if is_wide {
+        found.raise("forced_removal", Tier::Destructive);
+    }
+}
+
+/// Whether a target, as written, is more than a plain part of the workspace.
+fn is_wide(written: &str) -> bool {
+    let written = written.strip_prefix("./").unwrap_or(written);
+    let bare = written.trim_end_matches('/');
+    written.starts_with(['/', '~'])
+        || matches!(bare, "" | "." | ".." | "*" | ".*" | "**")
+        || bare.split('/').all(|part| matches!(part, "." | ".." | "*" | ".*" | "**"))
+}
+
+/// What a removal takes away that nobody gets back.
+fn critical(
+    touched: &Touched,
+    act: &Act,
+    ground: &Ground,
+    is_remover: bool,
+) -> Option<&'static str> {
+    let place = touched.place.as_ref()?;
+    for path in [Some(&place.normalised), place.resolved.as_ref()].into_iter().flatten() {
+        let (path, is_all) = match path.rsplit_once('/') {
+            // `*` directly in a directory is all that is in it.
+            Some((above, "*" | ".*" | "**")) if touched.is_pattern => {
+                (if above.is_empty() { "/" } else { above }, true)
+            }
+            _ => (path.as_str(), false),
+        };
+        if path == "/" {
+            return Some("the root of the file system");
+        }
+        if is_home(path, ground) || is_above_home(path, ground) {
+            return Some("a home directory");
+        }
+        if !is_remover {
+            continue;
+        }
+        let is_common = COMMON.iter().any(|common| is_within(path, common) && path != *common);
+        if !is_common && SYSTEM.iter().any(|tree| is_within(path, tree)) {
+            return Some("a part of the system");
+        }
+        if path.matches('/').count() == 1 && !is_all {
+            return Some("a directory at the root of the file system");
+        }
+        let is_root = ground.workspace.iter().any(|root| is_within(root, path));
+        if is_root && act.base_name() != Some("find") {
+            return Some("the whole workspace");
+        }
+    }
+    None
+}
+
+/// Whether a path is somebody's home.
+pub(super) fn is_home(path: &str, ground: &Ground) -> bool {
+    if ground.home.as_deref() == Some(path) || path == "/root" {
+        return true;
+    }
+    let below = ["/home/", "/Users/", "/users/", "/export/home/"]
+        .iter()
+        .find_map(|tree| path.strip_prefix(tree));
+    below.is_some_and(|name| !name.is_empty() && !name.contains('/'))
+}
+
+/// Whether homes lie below a path.
+pub(super) fn is_above_home(path: &str, ground: &Ground) -> bool {
+    matches!(path, "/" | "/home" | "/Users" | "/export/home" | "/export")
+        || ground.home.as_deref().is_some_and(|home| home != path && is_within(home, path))
+}

@@ -1,0 +1,106 @@
+//! Sensitive paths: secrets that are read, and files that run or configure something later.
+
+use super::removal::{is_above_home, is_home};
+use super::{Findings, Scene};
+use crate::act::Act;
+use crate::effect::{Effect, Target};
+use crate::place::{self, Touched};
+use crate::sensitive::{self, Access};
+
+pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
+    for touched in touched {
+        let access = match touched.effect {
+            Effect::Write | Effect::Delete => Access::Write,
+            Effect::Read if touched.is_listing => continue,
+            Effect::Read | Effect::Query | Effect::Connect | Effect::Execute => Access::Read,
+            Effect::Change => Access::Write,
+            Effect::Escalate | Effect::Unknown => continue,
+        };
+        let Some(place) = &touched.place else { continue };
+        let forms = [Some(&place.normalised), place.resolved.as_ref()];
+        for path in forms.into_iter().flatten() {
+            judge(path, touched.is_pattern, access, scene, found);
+            if access == Access::Read
+                && touched.is_deep
+                && reads_a_home(path, touched.is_pattern, scene)
+            {
+                found.about("secret_read", "reads everything below a home, secrets included");
+            }
+        }
+    }
+    // Of an unknown path the beginning may be known, and that may be enough.
+    for on in &act.effects {
+        let Target::Unknown(prefix) = &on.target else { continue };
+        let access = match on.effect {
+            Effect::Write | Effect::Delete => Access::Write,
+            Effect::Read if !on.is_listing => Access::Read,
+            _ => continue,
+        };
+        if !prefix.contains('/') {
+            continue;
+        }
+        let directory = act.directory.as_deref().unwrap_or("/");
+        let home = scene.ground.home.as_deref();
+        if let Some(path) = place::absolute(&format!("{prefix}*"), directory, home) {
+            judge(&path, true, access, scene, found);
+        }
+    }
+}
+
+fn reads_a_home(path: &str, is_pattern: bool, scene: &Scene<'_>) -> bool {
+    let path = match path.rsplit_once('/') {
+        Some((above, "*" | ".*" | "**")) if is_pattern => above,
+        _ => path,
+    };
+    is_home(path, scene.ground)
+        || is_above_home(if path.is_empty() { "/" } else { path }, scene.ground)
+}
+
+/// Holds one path against the lists.
+fn judge(
+    path: &str,
+    is_pattern: bool,
+    access: Access,
+    scene: &Scene<'_>,
+    found: &mut Findings<'_>,
+) {
+    let lower = path.to_lowercase();
+    let root = scene.ground.workspace.first().map_or("/", String::as_str);
+    let home = scene.ground.home.as_deref();
+    let own = |patterns: &[String]| {
+        patterns.iter().any(|pattern| {
+            let pattern = if pattern.starts_with("**") {
+                Some(format!("/{pattern}"))
+            } else {
+                place::absolute(pattern, root, home)
+            };
+            pattern.is_some_and(|pattern| sensitive::fits(&pattern.to_lowercase(), &lower))
+        })
+    };
+    let listed =
+        if is_pattern { sensitive::aimed_at(path, access) } else { sensitive::find(path, access) };
+    if let Some(pattern) = listed.filter(|pattern| pattern.denies) {
+        found.about("self_protection", &format!("touches Portcullis itself: {}", pattern.why));
+        return;
+    }
+    if own(&scene.sensitive.except) {
+        return;
+    }
+    let shown = path;
+    match access {
+        Access::Read => {
+            if let Some(pattern) = listed {
+                found.about("secret_read", &format!("reads `{shown}`: {}", pattern.why));
+            } else if own(&scene.sensitive.read) {
+                found.about("secret_read", &format!("reads `{shown}`, which the policy lists"));
+            }
+        }
+        Access::Write => {
+            if let Some(pattern) = listed {
+                found.about("sensitive_path", &format!("writes `{shown}`: {}", pattern.why));
+            } else if own(&scene.sensitive.write) {
+                found.about("sensitive_path", &format!("writes `{shown}`, which the policy lists"));
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Readers: rules of arguments that no table can hold, found by the name the catalog gives them.
+//!
+//! A reader sees an act as the table left it, and adds what the table cannot say: effects, what
+//! the act runs, or that it is not understood. To add one, name it in the catalog, add a line to
+//! [`read`] and a function under `reader/`.
+
+mod builtin;
+mod cloud;
+mod container;
+mod database;
+mod file;
+mod git;
+mod interpreter;
+mod network;
+mod system;
+mod text;
+
+use crate::act::Act;
+use crate::analysis::Analysis;
+use crate::arg::{Arg, Text};
+use crate::effect::{Effect, EffectOn, Target};
+use crate::language::{Facts, Run, Word};
+use crate::peel::{Inner, Where, unknown};
+use crate::usage::Usage;
+
+/// Reads an act by the rules of that name.
+pub(crate) fn read(
+    name: &str,
+    analysis: &mut Analysis<'_>,
+    act: &mut Act,
+    usage: &Usage,
+    inner: &mut Vec<Inner>,
+) {
+    let mut reading = Reading { analysis, act, usage, inner };
+    match name {
+        "alias" => builtin::alias(&mut reading),
+        "assign" => builtin::assign(&mut reading),
+        "cd" => builtin::cd(&mut reading),
+        "eval" => builtin::eval(&mut reading),
+        "kill" => builtin::kill(&mut reading),
+        "printf" => builtin::printf(&mut reading),
+        "set" => builtin::set(&mut reading),
+        "shopt" => builtin::shopt(&mut reading),
+        "test" => builtin::test(&mut reading),
+        "trap" => builtin::trap(&mut reading),
+        "cloud" => cloud::cloud(&mut reading),
+        "gh-api" => cloud::gh_api(&mut reading),
+        "docker-run" => container::docker_run(&mut reading),
+        "kubectl-exec" => container::kubectl_exec(&mut reading),
+        "sql" => database::sql(&mut reading),
+        "dd" => file::dd(&mut reading),
+        "fd" => file::fd(&mut reading),
+        "find" => file::find(&mut reading),
+        "parallel" => file::parallel(&mut reading),
+        "patch" => file::patch(&mut reading),
+        "pdftotext" => file::pdftotext(&mut reading),
+        "tar" => file::tar(&mut reading),
+        "xargs" => file::xargs(&mut reading),
+        "git" => git::git(&mut reading),
+        "interpreter" => interpreter::interpreter(&mut reading),
+        "shell" => interpreter::shell(&mut reading),
+        "curl" => network::curl(&mut reading),
+        "ssh" => network::ssh(&mut reading),
+        "wget" => network::wget(&mut reading),
+        "env" => system::env(&mut reading),
+        "flock" => system::flock(&mut reading),
+        "make" => system::make(&mut reading),
+        "ps" => system::ps(&mut reading),
+        "service" => system::service(&mut reading),
+        "sudo" => system::sudo(&mut reading),
+        "watch" => system::watch(&mut reading),
+        "awk" => text::awk(&mut reading),
+        "jq" | "yq" => text::jq(&mut reading),
+        "sed" => text::sed(&mut reading),
+        _ => reading.unknown("arguments of this kind are not read"),
+    }
+}
+
+/// An act while a reader looks at it.
+pub(crate) struct Reading<'a, 'g> {
+    pub(crate) analysis: &'a mut Analysis<'g>,
+    pub(crate) act: &'a mut Act,
+    pub(crate) usage: &'a Usage,
+    pub(crate) inner: &'a mut Vec<Inner>,
+}
+
+impl Reading<'_, '_> {
+    /// The arguments without the program.
+    fn args(&self) -> &[Arg] {
+        self.act.args.get(1..).unwrap_or_default()
+    }
+
+    /// The operands behind the sub-commands.
+    fn operands(&self) -> Vec<Arg> {
+        let at = self.usage.operands.iter();
+        at.filter_map(|&at| self.act.args.get(at + 1)).cloned().collect()
+    }
+
+    fn unknown(&mut self, message: &str) {
+        let unknown = unknown(self.act, message, false);
+        self.act.unknown.get_or_insert(unknown);
+    }
+
+    fn dynamic(&mut self, message: &str) {
+        let unknown = unknown(self.act, message, true);
+        self.act.unknown.get_or_insert(unknown);
+    }
+
+    fn effect(&mut self, effect: Effect) {
+        self.act.effects.push(EffectOn::of(effect));
+    }
+
+    /// Notes that no pattern for the program alone covers this use of it.
+    fn extra(&mut self) {
+        let last = self.act.args.len().saturating_sub(1);
+        self.act.extras.push(last.max(1));
+    }
+
+    /// Leaves nothing of what the table said but reading.
+    fn only_read(&mut self) {
+        self.act.effects.clear();
+        self.effect(Effect::Read);
+    }
+
+    /// The arguments as words of a small language; none if one may be several.
+    fn words<'w>(&self, args: &'w [Arg]) -> Option<Vec<Word<'w>>> {
+        args.iter()
+            .map(|arg| match &arg.text {
+                Text::Known(text) | Text::Home(text) => Some(Some(text.as_bytes())),
+                Text::Begins(_) => Some(None),
+                Text::Files { .. } | Text::Any(_) => None,
+            })
+            .collect()
+    }
+
+    /// Takes over what a small language does.
+    fn take(&mut self, facts: Facts) {
+        let Facts { reads, writes, deletes, runs, connects, environment: _, unknown } = facts;
+        if !runs.is_empty() || !writes.is_empty() || !deletes.is_empty() || connects {
+            self.extra();
+        }
+        for (effect, names) in
+            [(Effect::Read, reads), (Effect::Write, writes), (Effect::Delete, deletes)]
+        {
+            for name in names {
+                let target = match name {
+                    Some(name) => Target::Path(String::from_utf8_lossy(&name).into_owned()),
+                    None => Target::Unknown(String::new()),
+                };
+                self.act.effects.push(EffectOn::new(effect, target));
+            }
+        }
+        if connects {
+            self.effect(Effect::Connect);
+        }
+        for run in runs {
+            self.run(run);
+        }
+        if let Some(reason) = unknown {
+            self.unknown(reason);
+        }
+    }
+
+    /// Goes on with a command that a small language runs.
+    fn run(&mut self, run: Run) {
+        let dialect = self.analysis.dialect;
+        self.inner.push(match run {
+            Run::Shell(text) => match String::from_utf8(text) {
+                Ok(text) => Inner::Text(text, portcullis_shell::Dialect::Sh),
+                Err(_) => Inner::Unknown("a text that runs is not UTF-8"),
+            },
+            Run::Argv(words) => {
+                let args = words.into_iter().map(|word| arg_of(word, self.act.span)).collect();
+                Inner::Argv(args, Vec::new(), Where::Here)
+            }
+            Run::Unknown => Inner::Unknown("a command that is not known before it runs"),
+        });
+        let _ = dialect;
+    }
+}
+
+/// An argument that a small language gives: exactly one, known or not.
+fn arg_of(word: Option<Vec<u8>>, span: portcullis_shell::Span) -> Arg {
+    let text = match word {
+        Some(word) => Text::Known(String::from_utf8_lossy(&word).into_owned()),
+        None => Text::Begins(String::new()),
+    };
+    Arg { text, span }
+}

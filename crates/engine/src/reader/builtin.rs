@@ -1,0 +1,340 @@
+//! Builtins of the shell: what they change for the commands behind them.
+
+use super::Reading;
+use crate::act::Assigned;
+use crate::arg::Arg;
+use crate::environment::{Setting, setting};
+use crate::language;
+use crate::peel::{Inner, moved};
+use portcullis_shell::Dialect;
+
+/// `cd`, `pushd`, `popd`: later paths start elsewhere.
+pub(super) fn cd(reading: &mut Reading<'_, '_>) {
+    let is_popd = reading.act.base_name() == Some("popd");
+    let operands = reading.operands();
+    let to = match operands.as_slice() {
+        [] if is_popd || reading.act.base_name() == Some("pushd") => None,
+        [] => reading.analysis.ground.home.clone(),
+        [only] if only.as_known() == Some("-") => None,
+        [only] if only.prefix().starts_with(['+', '-']) && only.as_known().is_some() => None,
+        [only] => moved(reading.analysis, reading.act.directory.as_deref(), only),
+        _ => None,
+    };
+    reading.analysis.state.directory = to;
+}
+
+/// `alias`: what a name stands for on later lines.
+pub(super) fn alias(reading: &mut Reading<'_, '_>) {
+    for operand in reading.operands() {
+        match operand.as_known().map(|text| text.split_once('=')) {
+            Some(Some((name, text))) => {
+                reading.analysis.state.aliases.insert(name.to_owned());
+                let dialect = reading.analysis.dialect;
+                reading.inner.push(Inner::Text(text.to_owned(), dialect));
+            }
+            Some(None) => {}
+            None => reading.dynamic("an alias that is not known before it runs"),
+        }
+    }
+}
+
+/// `eval`: its operands, joined, are text that runs here.
+pub(super) fn eval(reading: &mut Reading<'_, '_>) {
+    reading.only_read();
+    reading.inner.clear();
+    join(reading, 0, reading.analysis.dialect);
+    if reading.act.is_fetched {
+        reading.act.note("download_and_run", reading.act.span);
+    }
+}
+
+/// Joins the operands from one on to shell text that runs.
+pub(super) fn join(reading: &mut Reading<'_, '_>, from: usize, dialect: Dialect) {
+    let operands = reading.operands();
+    let words: Option<Vec<&str>> = operands.iter().skip(from).map(Arg::as_known).collect();
+    match words {
+        Some(words) if words.is_empty() => {}
+        Some(words) => reading.inner.push(Inner::Text(words.join(" "), dialect)),
+        None => reading.inner.push(Inner::Unknown("a text that runs is not known")),
+    }
+}
+
+/// `export`, `declare`, `read` and their kind: variables that stay.
+pub(super) fn assign(reading: &mut Reading<'_, '_>) {
+    let program = reading.act.base_name().unwrap_or_default().to_owned();
+    if program == "let" {
+        return arithmetic(reading);
+    }
+    let exports = program == "export" || reading.usage.has_option(&["-x"]);
+    let is_removed = program == "unset";
+    if reading.usage.has_option(&["-n"]) && program != "export" && !is_removed {
+        reading.dynamic("a name that stands for another variable");
+    }
+    if reading.usage.has_option(&["-i"]) {
+        reading.dynamic("values that are evaluated as arithmetic");
+    }
+    let mut named: Vec<Arg> = reading.operands();
+    if program == "getopts" {
+        named = named.into_iter().skip(1).take(1).collect();
+    }
+    if matches!(program.as_str(), "read" | "mapfile" | "readarray" | "wait") {
+        named.extend(
+            reading
+                .usage
+                .value_of(&["-a", "-p"])
+                .cloned()
+                .filter(|_| program != "read" || reading.usage.has_option(&["-a"])),
+        );
+        if program == "wait" {
+            named = reading.usage.value_of(&["-p"]).cloned().into_iter().collect();
+        }
+    }
+    for operand in named {
+        let prefix = operand.prefix().to_owned();
+        let (name, value) = match prefix.split_once('=') {
+            Some((name, value)) => (name.trim_end_matches('+'), operand.as_known().map(|_| value)),
+            None if operand.as_known().is_some() => (prefix.as_str(), None),
+            None => {
+                reading.dynamic("the name of a variable that is not known before it runs");
+                continue;
+            }
+        };
+        if name.contains('[') {
+            reading.dynamic("a subscript is evaluated");
+        }
+        reading.analysis.state.assign(name, value);
+        match setting(name, value) {
+            Setting::Harmless => {}
+            Setting::Loader => {
+                let only_shown = !prefix.contains('=')
+                    && matches!(program.as_str(), "declare" | "typeset" | "export")
+                    && reading.usage.has_option(&["-p"]);
+                if !only_shown {
+                    reading.act.note("loader_environment", reading.act.span);
+                }
+            }
+            Setting::Foreign if exports && prefix.contains('=') => {
+                reading.unknown("a variable that later commands get is not known to be harmless");
+            }
+            Setting::Foreign => {}
+        }
+        let value = value.map(str::to_owned);
+        reading.act.assignments.push(Assigned { name: name.to_owned(), value });
+    }
+    // What a builtin sets is its own matter, not a prefix of the act.
+    reading.act.assignments.clear();
+}
+
+/// `let`: every operand is arithmetic.
+fn arithmetic(reading: &mut Reading<'_, '_>) {
+    for operand in reading.operands() {
+        let is_plain = operand.as_known().is_some_and(|text| {
+            let mut rest = text;
+            if let Some((name, value)) = text.split_once('=') {
+                let is_name = !name.is_empty()
+                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+                if is_name && setting(name, None) != Setting::Loader {
+                    rest = value;
+                }
+            }
+            let rest = rest.trim_end_matches("++").trim_end_matches("--");
+            rest.bytes().all(|byte| byte.is_ascii_digit() || b" +-*/%()<>=!&|^~".contains(&byte))
+                || reading.analysis.state.numbers.contains(rest)
+        });
+        if !is_plain {
+            reading.dynamic("arithmetic on values that are not known");
+        }
+    }
+}
+
+/// `printf -v` assigns, and evaluates a subscript.
+pub(super) fn printf(reading: &mut Reading<'_, '_>) {
+    let Some(name) = reading.usage.value_of(&["-v"]).cloned() else {
+        // Without an option its words are only printed, whatever they hold.
+        let is_first_known = reading
+            .args()
+            .first()
+            .is_none_or(|arg| !arg.may_be_option() || arg.as_known().is_some());
+        if is_first_known && reading.act.unknown.as_ref().is_some_and(|unknown| unknown.is_dynamic)
+        {
+            reading.act.unknown = None;
+        }
+        return;
+    };
+    match name.as_known() {
+        Some(name) if !name.contains('[') => {
+            let name = name.to_owned();
+            reading.analysis.state.assign(&name, None);
+            if setting(&name, None) == Setting::Loader {
+                reading.act.note("loader_environment", reading.act.span);
+            }
+        }
+        _ => reading.dynamic("a subscript is evaluated"),
+    }
+}
+
+/// `test` and `[`.
+pub(super) fn test(reading: &mut Reading<'_, '_>) {
+    let args = reading.args().to_vec();
+    let is_bracket = reading.act.base_name() == Some("[");
+    let Some(words) = reading.words(&args) else {
+        // Words that may be several: only `-v` and `-R` evaluate anything.
+        let may_name = args.iter().any(|arg| {
+            matches!(arg.as_known(), Some("-v" | "-R"))
+                || arg.as_known().is_none() && args.len() < 3
+        });
+        if may_name && args.iter().any(|arg| matches!(arg.as_known(), Some("-v" | "-R"))) {
+            reading.dynamic("the name of a variable that is not known before it runs");
+        }
+        return;
+    };
+    let facts = if is_bracket { language::bracket(&words) } else { language::test(&words) };
+    // File tests look at attributes and not into files.
+    let facts = language::Facts { reads: Vec::new(), ..facts };
+    reading.take(facts);
+}
+
+/// `trap`: text that runs at a signal.
+pub(super) fn trap(reading: &mut Reading<'_, '_>) {
+    reading.only_read();
+    reading.inner.clear();
+    let operands = reading.operands();
+    if reading.usage.is_dry || operands.len() < 2 {
+        return;
+    }
+    match operands.first().map(Arg::as_known) {
+        Some(Some("-" | "")) => {}
+        Some(Some(text)) => {
+            let dialect = reading.analysis.dialect;
+            reading.inner.push(Inner::Text(text.to_owned(), dialect));
+        }
+        _ => reading.inner.push(Inner::Unknown("a text that runs is not known")),
+    }
+}
+
+/// `set`: options that change how later text is read.
+pub(super) fn set(reading: &mut Reading<'_, '_>) {
+    let args = reading.args().to_vec();
+    if args.is_empty() {
+        return reading.act.note("secret_read", reading.act.span);
+    }
+    let harmless = [
+        "allexport",
+        "errexit",
+        "nounset",
+        "pipefail",
+        "xtrace",
+        "verbose",
+        "noclobber",
+        "errtrace",
+        "functrace",
+        "monitor",
+        "notify",
+        "noglob",
+        "hashall",
+    ];
+    let mut takes_name = false;
+    let mut has_options_ended = false;
+    for arg in &args {
+        let Some(text) = arg.as_known() else {
+            if !has_options_ended {
+                reading.dynamic("an option of the shell that is not known before it runs");
+            }
+            continue;
+        };
+        if std::mem::take(&mut takes_name) {
+            if !harmless.contains(&text) {
+                reading.analysis.state.is_poisoned = true;
+            }
+            continue;
+        }
+        match text {
+            "--" | "-" => has_options_ended = true,
+            _ if has_options_ended => {}
+            _ if text.starts_with(['-', '+']) => {
+                takes_name = text.ends_with('o');
+                // -k makes arguments assignments, -n stops running, -a exports everything.
+                if text.contains(['k', 'n', 'B', 'H', 'P', 't', 'a', 'A']) {
+                    reading.analysis.state.is_poisoned |= text.contains(['k', 'A']);
+                }
+                if text.contains('k') {
+                    reading.dynamic("later arguments become assignments");
+                }
+            }
+            _ => has_options_ended = true,
+        }
+    }
+    if takes_name && args.len() == 1 {
+        // `set -o` alone prints the options.
+    }
+}
+
+/// `shopt`: names that change how later text is read.
+pub(super) fn shopt(reading: &mut Reading<'_, '_>) {
+    if !reading.usage.has_option(&["-s", "-u"]) {
+        return;
+    }
+    let harmless = [
+        "nullglob",
+        "failglob",
+        "dotglob",
+        "nocaseglob",
+        "nocasematch",
+        "globstar",
+        "checkwinsize",
+        "cmdhist",
+        "histappend",
+        "lithist",
+        "autocd",
+        "cdspell",
+        "dirspell",
+        "direxpand",
+        "globasciiranges",
+        "inherit_errexit",
+        "login_shell",
+        "progcomp",
+        "promptvars",
+        "xpg_echo",
+    ];
+    for operand in reading.operands() {
+        if !operand.as_known().is_some_and(|name| harmless.contains(&name)) {
+            reading.analysis.state.is_poisoned = true;
+        }
+    }
+}
+
+/// `kill`: a signal may stand as an option of its own.
+pub(super) fn kill(reading: &mut Reading<'_, '_>) {
+    let args = reading.args().to_vec();
+    let Some(first) = args.first().and_then(Arg::as_known) else { return };
+    let Some(name) = first.strip_prefix('-') else { return };
+    let upper = name.to_ascii_uppercase();
+    let signal = upper.strip_prefix("SIG").unwrap_or(&upper);
+    let is_signal = !name.is_empty()
+        && !name.starts_with('-')
+        && (name.bytes().all(|byte| byte.is_ascii_digit()) || SIGNALS.contains(&signal));
+    if !is_signal {
+        if matches!(
+            reading.usage.value_of(&["-s", "-n", "--signal"]).and_then(Arg::as_known),
+            Some("0")
+        ) {
+            reading.only_read();
+        }
+        return;
+    }
+    // The table took the signal for unknown options.
+    if reading.act.unknown.as_ref().is_some_and(|unknown| !unknown.is_dynamic) {
+        reading.act.unknown = None;
+    }
+    match signal {
+        "9" | "KILL" => reading.act.note("force_kill", reading.act.span),
+        "0" => reading.only_read(),
+        _ => {}
+    }
+}
+
+const SIGNALS: [&str; 31] = [
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+];

@@ -1,0 +1,70 @@
+//! Containers and clusters: what a mount or a namespace gives away, and what runs inside.
+
+use super::Reading;
+use crate::arg::Arg;
+use crate::effect::Effect;
+use crate::peel::{Inner, Where};
+
+/// `docker run` and its kind.
+pub(super) fn docker_run(reading: &mut Reading<'_, '_>) {
+    let is_run =
+        reading.usage.subs.iter().any(|sub| matches!(sub.as_str(), "run" | "create" | "exec"));
+    if !is_run {
+        return;
+    }
+    let mut escapes = false;
+    let args = reading.args().to_vec();
+    for (at, arg) in args.iter().enumerate() {
+        let text = arg.prefix();
+        let (name, attached) =
+            text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let value = attached.or_else(|| args.get(at + 1).map(Arg::prefix)).unwrap_or_default();
+        escapes |= match name {
+            "-v" | "--volume" | "--mount" => gives_away(value),
+            "--pid" | "--userns" | "--ipc" | "--uts" | "--network" | "--net" => value == "host",
+            "--privileged" | "--cap-add" | "--device" | "--security-opt" => true,
+            _ => name
+                .strip_prefix("-v")
+                .is_some_and(|rest| !name.starts_with("--") && gives_away(rest)),
+        };
+        if escapes {
+            break;
+        }
+    }
+    if escapes {
+        reading.effect(Effect::Escalate);
+        reading.act.note("container_escape", reading.act.span);
+    }
+}
+
+/// Whether a mount hands over the root, a home or the daemon's own socket.
+fn gives_away(mount: &str) -> bool {
+    let source = mount
+        .split(',')
+        .find_map(|part| part.strip_prefix("source=").or_else(|| part.strip_prefix("src=")))
+        .unwrap_or_else(|| mount.split(':').next().unwrap_or_default());
+    let source = source.trim_end_matches('/');
+    let parts = source.split('/').filter(|part| !part.is_empty()).count();
+    source.is_empty() && mount.starts_with('/')
+        || source == "~"
+        || source.ends_with("docker.sock")
+        || source.ends_with("podman.sock")
+        || source.starts_with('/') && parts <= 1
+        || source.starts_with("/home/") && parts <= 2
+        || ["/etc/", "/usr/", "/var/run", "/run", "/proc", "/sys", "/dev", "/boot"]
+            .iter()
+            .any(|tree| source.starts_with(tree))
+}
+
+/// `kubectl exec`, `run`, `debug`: the command stands behind `--`.
+pub(super) fn kubectl_exec(reading: &mut Reading<'_, '_>) {
+    let is_run = reading.usage.subs.iter().any(|sub| matches!(sub.as_str(), "run" | "debug"));
+    if !is_run {
+        return;
+    }
+    let args = reading.args().to_vec();
+    if let Some(at) = args.iter().position(|arg| arg.as_known() == Some("--")) {
+        let command = args.get(at + 1..).unwrap_or_default().to_vec();
+        reading.inner.push(Inner::Argv(command, Vec::new(), Where::Unknown));
+    }
+}

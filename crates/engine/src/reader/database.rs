@@ -1,0 +1,78 @@
+//! Clients of databases: what their SQL does.
+
+use super::Reading;
+use crate::arg::Arg;
+use crate::catalog::ValueKind;
+use crate::effect::{Effect, EffectOn, Target};
+use crate::language::{Sql, SqlDialect, sql as read_sql, sql_files};
+
+pub(super) fn sql(reading: &mut Reading<'_, '_>) {
+    let dialect = match reading.act.base_name() {
+        Some("mysql" | "mariadb") => SqlDialect::MySql,
+        Some("sqlite3" | "sqlite") => SqlDialect::Sqlite,
+        Some("duckdb") => SqlDialect::DuckDb,
+        Some(name) if name.starts_with("clickhouse") => SqlDialect::ClickHouse,
+        _ => SqlDialect::Postgres,
+    };
+    let texts: Option<Vec<String>> = reading
+        .usage
+        .values
+        .iter()
+        .filter(|given| given.kind == ValueKind::Sql)
+        .map(|given| given.arg.as_known().map(str::to_owned))
+        .collect();
+    let Some(texts) = texts else {
+        return reading.dynamic("SQL that is not known before it runs");
+    };
+    for text in texts {
+        let found = read_sql(text.as_bytes(), dialect);
+        match found {
+            Sql::Reads => {}
+            Sql::ReadsFiles => {
+                for file in sql_files(text.as_bytes(), dialect) {
+                    named(reading, file);
+                }
+            }
+            Sql::Changes => reading.effect(Effect::Change),
+            Sql::Unknown => reading.unknown("SQL that is not understood"),
+            Sql::Runs => {
+                reading.effect(Effect::Execute);
+                reading.extra();
+            }
+            Sql::Destroys => {
+                reading.effect(Effect::Change);
+                let lower = text.to_ascii_lowercase();
+                let only_rows = lower.contains("delete")
+                    && lower.contains("where")
+                    && !lower.contains("drop")
+                    && !lower.contains("truncate");
+                let guard = if only_rows { "rows_deleted" } else { "lost_work" };
+                reading.act.note(guard, reading.act.span);
+            }
+        }
+    }
+    fed(reading, dialect);
+}
+
+/// A file or an address that a query names.
+fn named(reading: &mut Reading<'_, '_>, file: Option<Vec<u8>>) {
+    let on = match file.map(|name| String::from_utf8_lossy(&name).into_owned()) {
+        Some(name) if name.contains("://") => EffectOn::new(Effect::Connect, Target::Host(name)),
+        Some(name) => EffectOn::new(Effect::Read, Target::Path(name)),
+        None => EffectOn::new(Effect::Read, Target::Unknown(String::new())),
+    };
+    reading.act.effects.push(on);
+}
+
+/// SQL from standard input, where its text is known.
+fn fed(reading: &mut Reading<'_, '_>, dialect: SqlDialect) {
+    let crate::analysis::Feed::Text(text) = reading.analysis.feed.clone() else { return };
+    let has_text = reading.usage.values.iter().any(|given| given.kind == ValueKind::Sql);
+    if has_text || !reading.act.has(Effect::Execute) {
+        return;
+    }
+    if read_sql(text.as_bytes(), dialect) == Sql::Destroys {
+        reading.act.note("lost_work", reading.act.span);
+    }
+    let _ = Arg::known;
+}

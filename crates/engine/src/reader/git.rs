@@ -1,0 +1,150 @@
+//! git: settings on the command line, other repositories, revisions with paths, refspecs.
+
+use super::Reading;
+use crate::arg::{Arg, Text};
+use crate::catalog;
+use crate::effect::{Effect, EffectOn, Target};
+use crate::glob;
+use crate::place::{self, Place};
+
+pub(super) fn git(reading: &mut Reading<'_, '_>) {
+    settings(reading);
+    elsewhere(reading);
+    match reading.usage.subs.first().map(String::as_str) {
+        Some("push") => refspecs(reading),
+        Some("config") => config(reading),
+        _ => {}
+    }
+    formats(reading);
+    revisions(reading);
+}
+
+/// `-c NAME=VALUE` counts unless the catalog lists the name as harmless.
+fn settings(reading: &mut Reading<'_, '_>) {
+    let harmless = catalog::find("git").map_or(&[][..], |git| git.entry.harmless_config);
+    let is_harmless = |arg: &Arg| {
+        arg.as_known().is_some_and(|text| {
+            let (name, value) = text.split_once('=').unwrap_or((text, "true"));
+            let name = name.to_ascii_lowercase();
+            harmless.iter().any(|known| match known.split_once('=') {
+                Some((key, wanted)) => glob::matches(key, &name) && wanted == value,
+                None => glob::matches(known, &name),
+            })
+        })
+    };
+    let given: Vec<(usize, bool)> = reading
+        .usage
+        .options
+        .iter()
+        .filter(|given| given.name == "-c" && given.at < first_sub(reading))
+        .map(|given| (given.at, given.value.as_ref().is_some_and(is_harmless)))
+        .collect();
+    let others = reading.usage.options.iter().any(|given| {
+        matches!(given.name, "--config-env" | "--exec-path" | "--git-dir") && given.value.is_some()
+    });
+    if !given.is_empty() && given.iter().all(|(_, is_harmless)| *is_harmless) && !others {
+        // The table took each of them for configuration that runs something.
+        let mut left = given.len();
+        reading.act.effects.retain(|on| {
+            let is_setting = on.effect == Effect::Execute && left > 0;
+            left -= usize::from(is_setting);
+            !is_setting
+        });
+        let places: Vec<usize> = given.iter().flat_map(|(at, _)| [at + 1, at + 2]).collect();
+        reading.act.extras.retain(|at| !places.contains(at));
+        let extras = &reading.act.extras;
+        reading.act.has_harmless_globals =
+            !reading.act.globals.iter().any(|at| extras.contains(at))
+                && reading.act.unknown.is_none();
+    }
+}
+
+/// The place of the first sub-command among the arguments.
+fn first_sub(reading: &Reading<'_, '_>) -> usize {
+    let Some(sub) = reading.usage.subs.first() else { return usize::MAX };
+    let is_sub = |arg: &Arg| arg.as_known() == Some(sub);
+    let start = reading.usage.globals.last().map_or(0, |at| at + 1);
+    reading.args().iter().skip(start).position(is_sub).map_or(usize::MAX, |at| at + start)
+}
+
+/// Another repository's configuration runs there.
+fn elsewhere(reading: &mut Reading<'_, '_>) {
+    let is_inside = match &reading.act.directory {
+        Some(directory) => {
+            let here = Place { normalised: directory.clone(), resolved: Some(directory.clone()) };
+            let ground = reading.analysis.ground;
+            ground.holds(&here)
+                || place::is_within(directory, &ground.cwd)
+                || place::is_within(&ground.cwd, directory)
+        }
+        // A directory that a command printed, such as the top of the repository.
+        None => reading.usage.directory.is_none(),
+    };
+    if !is_inside {
+        let message =
+            "works in a directory outside the workspace, whose configuration may run programs";
+        reading.unknown(message);
+    }
+}
+
+/// `+x` forces, `:x` deletes.
+fn refspecs(reading: &mut Reading<'_, '_>) {
+    let loses = reading.operands().iter().skip(1).any(|arg| match &arg.text {
+        Text::Known(text) => text.starts_with(['+', ':']),
+        Text::Home(_) | Text::Files { .. } | Text::Begins(_) | Text::Any(_) => true,
+    });
+    if loses {
+        reading.act.note("lost_work", reading.act.span);
+    }
+}
+
+/// Writing the configuration of the user or the system, or of this repository.
+fn config(reading: &mut Reading<'_, '_>) {
+    if reading.act.effects.iter().all(|on| on.effect.is_reading()) {
+        return;
+    }
+    let path = if reading.usage.has_option(&["--global"]) {
+        "~/.gitconfig".to_owned()
+    } else if reading.usage.has_option(&["--system"]) {
+        "/etc/gitconfig".to_owned()
+    } else if let Some(file) = reading.usage.value_of(&["-f", "--file"]).and_then(Arg::as_known) {
+        file.to_owned()
+    } else {
+        ".git/config".to_owned()
+    };
+    reading.act.effects.push(EffectOn::new(Effect::Write, Target::Path(path)));
+}
+
+/// Formats that show a signature start gpg.
+fn formats(reading: &mut Reading<'_, '_>) {
+    let names = ["--format", "--pretty"];
+    let starts_gpg = reading.usage.options.iter().any(|given| {
+        names.contains(&given.name)
+            && given.value.as_ref().is_some_and(|value| match value.as_known() {
+                Some(text) => text.contains("%G") || text.contains("%(signature"),
+                None => true,
+            })
+    });
+    if starts_gpg {
+        reading.effect(Effect::Execute);
+    }
+}
+
+/// `REV:PATH` shows a file as it was.
+fn revisions(reading: &mut Reading<'_, '_>) {
+    let shows = matches!(
+        reading.usage.subs.first().map(String::as_str),
+        Some("show" | "cat-file" | "blame" | "diff" | "grep" | "archive" | "ls-tree" | "log")
+    );
+    if !shows {
+        return;
+    }
+    for arg in reading.args().to_vec() {
+        if let Some((revision, path)) = arg.as_known().and_then(|text| text.split_once(':'))
+            && !path.is_empty()
+            && !revision.starts_with('-')
+        {
+            reading.act.effects.push(EffectOn::new(Effect::Read, Target::Path(path.to_owned())));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Interpreters and shells: where their program comes from.
+
+use portcullis_shell::Dialect;
+
+use super::Reading;
+use crate::analysis::{Feed, Syntax};
+use crate::arg::Arg;
+use crate::effect::Effect;
+use crate::peel::Inner;
+
+/// An interpreter: inline code, a script, or standard input.
+pub(super) fn interpreter(reading: &mut Reading<'_, '_>) {
+    if reading.usage.is_dry {
+        return;
+    }
+    let has_code = reading.act.effects.iter().any(|on| on.effect == Effect::Execute)
+        && reading.usage.values.iter().any(|given| {
+            matches!(
+                given.kind,
+                crate::catalog::ValueKind::Code | crate::catalog::ValueKind::ShellText
+            )
+        });
+    let script = reading.operands().first().cloned();
+    let is_stream = script.as_ref().is_some_and(|script| {
+        matches!(script.as_known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+    });
+    if reading.act.is_fetched {
+        reading.act.note("download_and_run", reading.act.span);
+    }
+    if !has_code && (script.is_none() || is_stream) {
+        fed(reading);
+    }
+}
+
+/// A program that comes from standard input.
+fn fed(reading: &mut Reading<'_, '_>) {
+    match reading.analysis.feed.clone() {
+        Feed::Nothing => {}
+        Feed::Pipe { is_fetched } => {
+            reading.analysis.found.syntax.push((Syntax::FeedsInterpreter, reading.act.span));
+            let guard = if is_fetched { "download_and_run" } else { "piped_code" };
+            reading.act.note(guard, reading.act.span);
+        }
+        Feed::Text(_) | Feed::Unknown => reading.act.note("piped_code", reading.act.span),
+    }
+}
+
+/// A shell: `-c` text, a script, or standard input.
+pub(super) fn shell(reading: &mut Reading<'_, '_>) {
+    let dialect = match reading.act.base_name() {
+        Some("bash" | "rbash" | "bash5") if !reading.usage.has_option(&["--posix"]) => {
+            Dialect::Bash
+        }
+        Some("zsh") => Dialect::Zsh,
+        _ => Dialect::Sh,
+    };
+    let words = Words::of(reading.args());
+    if reading.act.is_fetched {
+        reading.act.note("download_and_run", reading.act.span);
+    }
+    let Some(words) = words else {
+        return reading.dynamic("an option of the shell that is not known before it runs");
+    };
+    if words.only_reads {
+        return reading.only_read();
+    }
+    let operand = words.operand.and_then(|at| reading.args().get(at)).cloned();
+    if words.has_text {
+        let Some(text) = operand else { return reading.unknown("the shell lacks its text") };
+        opened(reading, &text, dialect);
+        return;
+    }
+    let is_stream = operand.as_ref().is_none_or(|operand| {
+        matches!(operand.as_known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+    });
+    if !words.reads_input && !is_stream {
+        // A script runs code of a file: the table says so.
+        return;
+    }
+    match reading.analysis.feed.clone() {
+        Feed::Text(text) => {
+            reading.only_read();
+            reading.inner.push(Inner::Text(text, dialect));
+        }
+        Feed::Nothing | Feed::Pipe { .. } | Feed::Unknown => fed(reading),
+    }
+}
+
+/// Text that the shell is given: what it does is what its commands do.
+fn opened(reading: &mut Reading<'_, '_>, text: &Arg, dialect: Dialect) {
+    match text.as_known() {
+        Some(text) => {
+            let has_files = reading.usage.has_option(&["--rcfile", "--init-file"]);
+            if !has_files {
+                reading.only_read();
+            }
+            if reading.act.unknown.as_ref().is_some_and(|unknown| !unknown.is_dynamic) && !has_files
+            {
+                // What follows the text are its own parameters.
+                let is_option = reading.usage.unknown.is_none();
+                if is_option {
+                    reading.act.unknown = None;
+                }
+            }
+            reading.inner.push(Inner::Text(text.to_owned(), dialect));
+        }
+        None => reading.inner.push(Inner::Unknown("a text that runs is not known")),
+    }
+}
+
+/// What the options of a shell say.
+#[derive(Default)]
+struct Words {
+    /// `-c`
+    has_text: bool,
+    /// `-s`
+    reads_input: bool,
+    /// `-n` and nothing that undoes it.
+    only_reads: bool,
+    /// The place of the first operand.
+    operand: Option<usize>,
+}
+
+impl Words {
+    /// Reads the options; none if a word may be one and is not known.
+    fn of(args: &[Arg]) -> Option<Words> {
+        let mut words = Words::default();
+        let mut is_interactive = false;
+        let mut at = 0;
+        while let Some(arg) = args.get(at) {
+            let Some(text) = arg.as_known() else {
+                if arg.may_be_option() {
+                    return None;
+                }
+                words.operand = Some(at);
+                break;
+            };
+            at += 1;
+            match text {
+                "--" | "-" => {
+                    words.operand = args.get(at).map(|_| at);
+                    break;
+                }
+                "--rcfile" | "--init-file" | "--emulate" => at += 1,
+                _ if text.starts_with("--") => {}
+                _ if text.starts_with('-') && text.len() > 1 => {
+                    words.has_text |= text.contains('c');
+                    words.reads_input |= text.contains('s');
+                    words.only_reads |= text.contains('n');
+                    is_interactive |= text.contains('i');
+                    if text.ends_with(['o', 'O']) {
+                        let name = args.get(at).and_then(Arg::as_known)?;
+                        words.only_reads |= name == "noexec";
+                        at += 1;
+                    }
+                }
+                _ if text.starts_with('+') && text.len() > 1 => {
+                    if text.contains('n') || text.ends_with(['o', 'O']) {
+                        words.only_reads = false;
+                        is_interactive = true;
+                    }
+                    at += usize::from(text.ends_with(['o', 'O']));
+                }
+                _ => {
+                    words.operand = Some(at - 1);
+                    break;
+                }
+            }
+        }
+        words.only_reads &= !is_interactive && !words.reads_input && words.operand.is_some();
+        Some(words)
+    }
+}

@@ -1,0 +1,219 @@
+//! Programs that run others in a changed setting, and a few with habits of their own.
+
+use portcullis_shell::Dialect;
+
+use super::{Reading, arg_of, builtin};
+use crate::act::Assigned;
+use crate::arg::{Arg, Text};
+use crate::effect::Effect;
+use crate::environment::{Setting, setting};
+use crate::language::{self, Directory, Word};
+use crate::peel::{Inner, Where};
+
+/// `env`: variables, a directory, and the command they are for.
+pub(super) fn env(reading: &mut Reading<'_, '_>) {
+    let args = reading.args().to_vec();
+    let words: Option<Vec<Word>> = args
+        .iter()
+        .map(|arg| match &arg.text {
+            Text::Known(text) | Text::Home(text) => Some(Some(text.as_bytes())),
+            Text::Begins(prefix) if prefix.contains('=') && !prefix.starts_with('-') => {
+                Some(Some(prefix.as_bytes()))
+            }
+            Text::Begins(_) => Some(None),
+            Text::Any(prefix) if prefix.contains('=') && !prefix.starts_with('-') => None,
+            Text::Files { .. } | Text::Any(_) => Some(None),
+        })
+        .collect();
+    let Some(words) = words else {
+        return reading.dynamic("a word of env that is not known before it runs");
+    };
+    let is_env = reading.usage.entry.any_option;
+    let found = language::env(&words);
+    reading.inner.clear();
+    if !is_env {
+        reading.only_read();
+    }
+    if let Some(reason) = found.unknown {
+        return reading.unknown(reason);
+    }
+    if found.argv.is_empty() {
+        return;
+    }
+    let mut assignments = std::mem::take(&mut reading.act.assignments);
+    for (name, value) in &found.assignments {
+        let name = String::from_utf8_lossy(name).into_owned();
+        let value = String::from_utf8_lossy(value).into_owned();
+        // A value of which only the beginning is known is not known.
+        let is_whole = args
+            .iter()
+            .any(|arg| arg.as_known().is_some_and(|text| text == format!("{name}={value}")))
+            || found.command.is_none();
+        assignments.push(Assigned { name, value: Some(value).filter(|_| is_whole) });
+    }
+    reading.act.assignments.clone_from(&Vec::new());
+    let place = match &found.directory {
+        Directory::Same => Where::Here,
+        Directory::Named(path) => Where::In(String::from_utf8_lossy(path).into_owned()),
+        Directory::Unknown => Where::Unknown,
+    };
+    let inner = match found.command {
+        Some(at) => args.get(at..).unwrap_or_default().to_vec(),
+        None => found.argv.into_iter().map(|word| arg_of(word, reading.act.span)).collect(),
+    };
+    reading.inner.push(Inner::Argv(inner, assignments, place));
+}
+
+/// `sudo`: assignments before the command; a shell without one.
+pub(super) fn sudo(reading: &mut Reading<'_, '_>) {
+    reading.inner.clear();
+    let args = reading.args().to_vec();
+    let mut at = reading.usage.command.unwrap_or(args.len());
+    let mut assignments = reading.act.assignments.clone();
+    while let Some((name, value)) =
+        args.get(at).and_then(Arg::as_known).and_then(|text| text.split_once('='))
+    {
+        assignments.push(Assigned { name: name.to_owned(), value: Some(value.to_owned()) });
+        at += 1;
+    }
+    let command = args.get(at..).unwrap_or_default().to_vec();
+    if reading.usage.has_option(&["-s", "-i", "--shell", "--login"]) && !command.is_empty() {
+        let words: Option<Vec<&str>> = command.iter().map(Arg::as_known).collect();
+        reading.inner.push(match words {
+            Some(words) => Inner::Text(words.join(" "), Dialect::Sh),
+            None => Inner::Unknown("a text that runs is not known"),
+        });
+    } else if !command.is_empty() {
+        reading.inner.push(Inner::Argv(command, assignments, Where::Here));
+    }
+}
+
+/// `flock`: behind the lock file `-c` is shell text.
+pub(super) fn flock(reading: &mut Reading<'_, '_>) {
+    let args = reading.args().to_vec();
+    let Some(at) = reading.usage.command else { return };
+    if matches!(args.get(at).and_then(Arg::as_known), Some("-c" | "--command")) {
+        reading.inner.clear();
+        reading.inner.push(match args.get(at + 1).and_then(Arg::as_known) {
+            Some(text) => Inner::Text(text.to_owned(), Dialect::Sh),
+            None => Inner::Unknown("a text that runs is not known"),
+        });
+    }
+}
+
+/// `watch`: its operands are joined to shell text.
+pub(super) fn watch(reading: &mut Reading<'_, '_>) {
+    reading.inner.clear();
+    reading.only_read();
+    if reading.usage.has_option(&["-x", "--exec"]) {
+        let command = reading.operands();
+        reading.inner.push(Inner::Argv(command, Vec::new(), Where::Here));
+    } else {
+        builtin::join(reading, 0, Dialect::Sh);
+    }
+}
+
+/// `make`: operands may set variables that choose what runs.
+pub(super) fn make(reading: &mut Reading<'_, '_>) {
+    for operand in reading.operands() {
+        let Some((name, _)) = operand.prefix().split_once('=') else { continue };
+        let name = name.trim_end_matches([':', '?', '+', '!']);
+        let chooses = matches!(
+            name,
+            "SHELL"
+                | ".SHELLFLAGS"
+                | "MAKEFLAGS"
+                | "MAKEFILES"
+                | "CC"
+                | "CXX"
+                | "LD"
+                | "AR"
+                | "AS"
+                | "CPP"
+                | "YACC"
+                | "LEX"
+                | "RM"
+                | "INSTALL"
+                | "MAKE"
+        ) || setting(name, None) == Setting::Loader;
+        if chooses {
+            reading.act.note("loader_environment", reading.act.span);
+        }
+    }
+}
+
+/// `ps`: letters without a dash; `e` among them prints environments.
+pub(super) fn ps(reading: &mut Reading<'_, '_>) {
+    let args = reading.args().to_vec();
+    let mut takes_value = false;
+    for arg in &args {
+        let Some(text) = arg.as_known() else { continue };
+        if std::mem::take(&mut takes_value) {
+            continue;
+        }
+        let is_letters = !text.starts_with('-')
+            && !text.is_empty()
+            && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
+        if text.starts_with('-') {
+            // `-aux` is read as letters where there is no user `x`.
+            if matches!(text, "-aux" | "-auxww" | "-auxf") {
+                reading.act.unknown = None;
+            }
+            let last = text.chars().last().unwrap_or_default();
+            takes_value = !text.contains('=')
+                && matches!(
+                    last,
+                    'C' | 'G'
+                        | 'g'
+                        | 'p'
+                        | 'q'
+                        | 's'
+                        | 't'
+                        | 'U'
+                        | 'u'
+                        | 'O'
+                        | 'o'
+                        | 'k'
+                        | 'n'
+                        | 'D'
+                )
+                && text.len() <= 4
+                || matches!(
+                    text,
+                    "--pid"
+                        | "--ppid"
+                        | "--sort"
+                        | "--format"
+                        | "--user"
+                        | "--User"
+                        | "--group"
+                        | "--tty"
+                        | "--sid"
+                        | "--cols"
+                        | "--columns"
+                        | "--rows"
+                        | "--lines"
+                        | "--width"
+                );
+            continue;
+        }
+        if !is_letters {
+            continue;
+        }
+        let value_at = text.find(['o', 'O', 'k', 'p', 'q', 't', 'U']);
+        let letters = value_at.map_or(text, |at| text.get(..at).unwrap_or(text));
+        takes_value = value_at.is_some_and(|at| at + 1 == text.len());
+        if letters.contains('e') {
+            reading.act.note("secret_read", reading.act.span);
+        }
+    }
+}
+
+/// `service NAME status` asks; every other action changes.
+pub(super) fn service(reading: &mut Reading<'_, '_>) {
+    let operands = reading.operands();
+    if operands.get(1).and_then(Arg::as_known) == Some("status") && operands.len() == 2 {
+        reading.act.effects.clear();
+        reading.effect(Effect::Query);
+    }
+}

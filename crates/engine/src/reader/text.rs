@@ -1,0 +1,86 @@
+//! sed, awk, jq: programs for text that are programs themselves.
+
+use super::Reading;
+use crate::arg::Arg;
+use crate::catalog::ValueKind;
+use crate::effect::{Effect, EffectOn, Target};
+use crate::language::{self, Facts};
+use crate::usage;
+
+/// The texts of one kind; none if one is not known.
+fn texts(reading: &Reading<'_, '_>, kind: ValueKind) -> Option<Vec<String>> {
+    reading
+        .usage
+        .values
+        .iter()
+        .filter(|given| given.kind == kind)
+        .map(|given| given.arg.as_known().map(str::to_owned))
+        .collect()
+}
+
+/// `sed`: its scripts may write, read and run.
+pub(super) fn sed(reading: &mut Reading<'_, '_>) {
+    let Some(scripts) = texts(reading, ValueKind::Sed) else {
+        return reading.dynamic("a sed script that is not known before it runs");
+    };
+    if scripts.is_empty() {
+        if reading.usage.unknown.is_none() {
+            reading.unknown("sed lacks its script");
+        }
+        return;
+    }
+    let bytes: Vec<&[u8]> = scripts.iter().map(String::as_bytes).collect();
+    let extended = reading.usage.has_option(&["-E", "-r", "--regexp-extended"]);
+    let facts = language::sed(&bytes, extended);
+    if !facts.runs.is_empty() || facts.unknown.is_some() {
+        reading.act.note("sed", reading.act.span);
+    }
+    reading.take(facts);
+}
+
+/// `awk`: its program may write, read, connect and run.
+pub(super) fn awk(reading: &mut Reading<'_, '_>) {
+    let Some(programs) = texts(reading, ValueKind::Awk) else {
+        return reading.dynamic("an awk program that is not known before it runs");
+    };
+    let mut facts = Facts::default();
+    for program in &programs {
+        facts.merge(language::awk(program.as_bytes()));
+    }
+    reading.take(facts);
+}
+
+/// `jq` and `yq`: their programs compute, and may read files and the environment.
+pub(super) fn jq(reading: &mut Reading<'_, '_>) {
+    let is_yq = reading.act.base_name() == Some("yq");
+    pairs(reading);
+    let Some(programs) = texts(reading, ValueKind::Jq) else {
+        // An unknown jq program only computes; one of yq may load files.
+        if is_yq {
+            reading.dynamic("a program that is not known before it runs");
+        }
+        return;
+    };
+    let mut facts = Facts::default();
+    for program in &programs {
+        let read = if is_yq { language::yq } else { language::jq };
+        facts.merge(read(program.as_bytes()));
+    }
+    reading.take(facts);
+}
+
+/// Options of jq that take two words: the second may be a file.
+fn pairs(reading: &mut Reading<'_, '_>) {
+    let files: Vec<Arg> = reading
+        .usage
+        .options
+        .iter()
+        .filter(|given| matches!(given.name, "--slurpfile" | "--rawfile" | "--argfile"))
+        .filter_map(|given| reading.args().get(given.at + 2).cloned())
+        .collect();
+    for file in files {
+        let target = usage::path(&file);
+        reading.act.effects.push(EffectOn::new(Effect::Read, target));
+    }
+    let _ = Target::None;
+}

@@ -1,0 +1,150 @@
+//! Sensitive paths: files whose reading or writing is a finding, whoever does it.
+//!
+//! The list is data (`data/sensitive_paths.toml`), compiled into a static table. To add a path,
+//! add a line there with examples both ways; `tests/sensitive.rs` checks them.
+
+mod overlap;
+
+pub use overlap::may_share;
+
+/// The compiled list.
+mod table {
+    use super::Pattern;
+
+    include!(concat!(env!("OUT_DIR"), "/sensitive.rs"));
+}
+
+/// One entry of the list.
+#[derive(Debug)]
+pub struct Pattern {
+    /// The pattern, in lower case.
+    pub pattern: &'static str,
+    /// Whether reading it is a finding.
+    pub reads: bool,
+    /// Whether writing it is.
+    pub writes: bool,
+    /// Paths that fit and are ordinary after all.
+    pub except: &'static [&'static str],
+    /// Whether it belongs to Portcullis itself.
+    pub denies: bool,
+    /// What it is, for a person.
+    pub why: &'static str,
+    /// Paths that must fit.
+    pub fits: &'static [&'static str],
+    /// Paths that must not.
+    pub not: &'static [&'static str],
+}
+
+/// What is done to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Its content is read.
+    Read,
+    /// It is written, removed, moved, linked to, or its mode is changed.
+    Write,
+}
+
+/// Every entry of the built-in list.
+#[must_use]
+pub fn patterns() -> &'static [Pattern] {
+    table::PATTERNS
+}
+
+/// The first entry that fits an absolute path; those of Portcullis itself come first.
+#[must_use]
+pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
+    let path = folded(path);
+    let filed = path.split('/').filter(|segment| !segment.is_empty()).flat_map(|segment| {
+        let place = table::FILED.binary_search_by(|(known, _)| (*known).cmp(segment)).ok();
+        place.and_then(|place| table::FILED.get(place)).map_or(&[][..], |(_, places)| *places)
+    });
+    filed
+        .chain(table::WILD)
+        .filter_map(|&place| table::PATTERNS.get(usize::from(place)))
+        .filter(|pattern| pattern.concerns(access) && pattern.fits_path(&path))
+        .max_by_key(|pattern| pattern.denies)
+}
+
+/// The first entry that some file of an absolute pattern may fit, if the pattern aims at it.
+#[must_use]
+pub fn aimed_at(glob: &str, access: Access) -> Option<&'static Pattern> {
+    let glob = folded_pattern(glob);
+    table::PATTERNS
+        .iter()
+        .filter(|pattern| pattern.concerns(access) && may_share(&glob, pattern.pattern))
+        .max_by_key(|pattern| pattern.denies)
+}
+
+impl Pattern {
+    fn concerns(&self, access: Access) -> bool {
+        match access {
+            Access::Read => self.reads,
+            Access::Write => self.writes,
+        }
+    }
+
+    fn fits_path(&self, path: &str) -> bool {
+        fits(self.pattern, path) && !self.except.iter().any(|except| fits(except, path))
+    }
+}
+
+/// Whether an absolute path in lower case fits a pattern; `dir/**` fits the directory too.
+#[must_use]
+pub fn fits(pattern: &str, path: &str) -> bool {
+    let mut pattern: Vec<&str> = segments(pattern).collect();
+    let path: Vec<&str> = segments(path).collect();
+    if pattern.last() == Some(&"**")
+        && pattern.len() > 1
+        && fits_segments(pattern.split_last().map_or(&[][..], |(_, rest)| rest), &path)
+    {
+        return true;
+    }
+    if pattern.is_empty() {
+        pattern.push("**");
+    }
+    fits_segments(&pattern, &path)
+}
+
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|segment| !segment.is_empty())
+}
+
+/// Whether all segments of a path fit those of a pattern.
+fn fits_segments(pattern: &[&str], path: &[&str]) -> bool {
+    let (mut at, mut here) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        match (pattern.get(at), path.get(here)) {
+            (Some(&"**"), _) => {
+                star = Some((at + 1, here));
+                at += 1;
+            }
+            (None, None) => return true,
+            (Some(segment), Some(name)) if crate::glob::matches(segment, name) => {
+                at += 1;
+                here += 1;
+            }
+            _ => match star {
+                Some((behind, taken)) if taken < path.len() => {
+                    star = Some((behind, taken + 1));
+                    at = behind;
+                    here = taken + 1;
+                }
+                _ => return false,
+            },
+        }
+    }
+}
+
+/// The path as the list has it: lower case, `\` as a separator.
+fn folded(path: &str) -> String {
+    if path.bytes().all(|byte| !byte.is_ascii_uppercase() && byte != b'\\' && byte.is_ascii()) {
+        return path.to_owned();
+    }
+    path.to_lowercase().replace('\\', "/")
+}
+
+/// The same for a pattern, whose backslashes escape.
+fn folded_pattern(glob: &str) -> String {
+    glob.to_lowercase()
+}

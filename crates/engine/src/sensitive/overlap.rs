@@ -1,0 +1,170 @@
+//! Whether two patterns may share a file.
+
+/// Whether a pattern of a command aims at what a pattern of the list names.
+///
+/// `.en*`, `~/.ssh/*` and `*.pem` do; a bare `*` or `*.json` may happen to hit a secret and does
+/// not aim at one.
+#[must_use]
+pub fn may_share(glob: &str, listed: &str) -> bool {
+    let glob: Vec<&str> = glob.split('/').filter(|segment| !segment.is_empty()).collect();
+    let listed: Vec<&str> = listed.split('/').filter(|segment| !segment.is_empty()).collect();
+    let is_directory = listed.last() == Some(&"**");
+    let named =
+        if is_directory { listed.split_last().map_or(&[][..], |(_, rest)| rest) } else { &listed };
+    if is_directory {
+        // Some directory on the way, or the last segment, must be the listed one.
+        return (1..=glob.len()).any(|len| glob.get(..len).is_some_and(|head| shares(head, named)));
+    }
+    shares(&glob, named)
+}
+
+fn shares(glob: &[&str], listed: &[&str]) -> bool {
+    match (glob.split_last(), listed.split_last()) {
+        (Some((name, above)), Some((listed_name, listed_above))) => {
+            if *name == "**" {
+                // Everything below a directory: only the directory itself can aim.
+                return false;
+            }
+            aims(name, listed_name) && paths(above, listed_above)
+        }
+        _ => false,
+    }
+}
+
+/// Whether directories may be the same; `**` stands for any number of them.
+fn paths(glob: &[&str], listed: &[&str]) -> bool {
+    match (glob.split_last(), listed.split_last()) {
+        (_, Some((&"**", rest))) => {
+            (0..=glob.len()).rev().any(|len| glob.get(..len).is_some_and(|head| paths(head, rest)))
+        }
+        (Some((&"**", rest)), _) => (0..=listed.len())
+            .rev()
+            .any(|len| listed.get(..len).is_some_and(|head| paths(rest, head))),
+        (None, None) => true,
+        (Some((name, above)), Some((listed, listed_above))) => {
+            segments(name.as_bytes(), listed.as_bytes()) && paths(above, listed_above)
+        }
+        _ => false,
+    }
+}
+
+/// Whether the last segment of a pattern aims at a listed name.
+fn aims(name: &str, listed: &str) -> bool {
+    if !segments(name.as_bytes(), listed.as_bytes()) {
+        return false;
+    }
+    let is_open = |byte: &u8| matches!(byte, b'*' | b'?' | b'[');
+    let begins_open = name.as_bytes().first().is_some_and(is_open);
+    if !begins_open {
+        return true;
+    }
+    let has_text = name.bytes().any(|byte| !matches!(byte, b'*' | b'?' | b'[' | b']' | b'.'));
+    // `*.pem` aims at keys, `*.json` at no one in particular; `*_rsa` and `?env` do aim.
+    has_text && (listed.starts_with('*') || !name.starts_with('*') || !name.starts_with("*."))
+}
+
+/// Longer names are no names of files.
+const LONGEST: usize = 255;
+
+/// Whether some text fits both patterns.
+fn segments(one: &[u8], other: &[u8]) -> bool {
+    if let (Some(first), Some(second)) = (one.first(), other.first())
+        && first != second
+        && !b"*?[\\".contains(first)
+        && !b"*?[\\".contains(second)
+    {
+        return false;
+    }
+    let (one, other) = (signs(one), signs(other));
+    if one.len().max(other.len()) > LONGEST {
+        return true;
+    }
+    // Row by row: whether the first `i` signs of one and the first `j` of the other may be one text.
+    let mut row = vec![false; other.len() + 1];
+    for i in 0..=one.len() {
+        let above = std::mem::take(&mut row);
+        row = vec![false; other.len() + 1];
+        for j in 0..=other.len() {
+            let reach = |row: &[bool], at: Option<usize>| {
+                at.and_then(|at| row.get(at)).copied().unwrap_or_default()
+            };
+            let one_sign = i.checked_sub(1).and_then(|at| one.get(at));
+            let other_sign = j.checked_sub(1).and_then(|at| other.get(at));
+            let both = i > 0 && reach(&above, j.checked_sub(1));
+            let is_shared = match (one_sign, other_sign) {
+                (None, None) => true,
+                (Some(Sign::Any), Some(_)) => {
+                    reach(&above, Some(j)) || reach(&row, j.checked_sub(1)) || both
+                }
+                (Some(Sign::Any), None) => reach(&above, Some(j)),
+                (Some(_), Some(Sign::Any)) => {
+                    reach(&row, j.checked_sub(1)) || reach(&above, Some(j)) || both
+                }
+                (None, Some(Sign::Any)) => reach(&row, j.checked_sub(1)),
+                (Some(Sign::Byte(byte)), Some(Sign::Byte(same))) => byte == same && both,
+                (Some(Sign::One), Some(_)) | (Some(_), Some(Sign::One)) => both,
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+            if let Some(cell) = row.get_mut(j) {
+                *cell = is_shared;
+            }
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+/// One sign of a pattern.
+enum Sign {
+    Byte(u8),
+    /// One character, whichever; sets count as that.
+    One,
+    /// Any text.
+    Any,
+}
+
+fn signs(pattern: &[u8]) -> Vec<Sign> {
+    let mut signs = Vec::with_capacity(pattern.len());
+    let mut at = 0;
+    while let Some(&byte) = pattern.get(at) {
+        at += 1;
+        signs.push(match byte {
+            b'*' => Sign::Any,
+            b'?' => Sign::One,
+            b'\\' => {
+                at += 1;
+                Sign::Byte(pattern.get(at - 1).copied().unwrap_or(byte))
+            }
+            b'[' => match pattern.iter().skip(at + 1).position(|&end| end == b']') {
+                Some(end) => {
+                    at += end + 2;
+                    Sign::One
+                }
+                None => Sign::Byte(byte),
+            },
+            _ => Sign::Byte(byte),
+        });
+    }
+    signs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_share;
+
+    #[test]
+    fn a_pattern_aims_at_what_it_names_a_part_of() {
+        #[rustfmt::skip]
+        let cases = [
+            ("/h/.en*", "**/.env", true),        ("/h/*", "**/.env", false),
+            ("/h/.ssh/*", "**/.ssh/**", true),   ("/h/.s*/id_rsa", "**/.ssh/**", true),
+            ("/h/*.pem", "**/*.pem", true),      ("/h/*.md", "**/*.pem", false),
+            ("/h/*.json", "**/credentials.json", false),
+            ("/h/id_?sa", "**/id_rsa", true),    ("/h/.e[n]v", "**/.env", true),
+            ("/h/src/*.rs", "**/.ssh/**", false), ("/h/cred*", "**/credentials.json", true),
+            ("/h/.e\\*", "**/.env", false),
+        ];
+        for (glob, listed, want) in cases {
+            assert_eq!(may_share(glob, listed), want, "`{glob}` and `{listed}`");
+        }
+    }
+}

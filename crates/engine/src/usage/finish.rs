@@ -1,0 +1,216 @@
+//! What a command line adds up to once all its words are read.
+
+use super::{Reader, Usage, split_value};
+use crate::arg::{Arg, Text};
+use crate::catalog::{ValueKind, When};
+use crate::effect::{Effect, EffectOn, Effects, Target};
+use crate::glob;
+
+impl Reader<'_> {
+    pub(super) fn finish(mut self) -> Usage {
+        if self.operands.is_empty()
+            && self.verb.is_none()
+            && !self.entry.subs.is_empty()
+            && let Some(sub) = self.entry.otherwise.and_then(|meant| self.entry.sub(meant))
+        {
+            self.enter(&sub.entry);
+        }
+        let entry = self.entry;
+        self.usage.entry = entry;
+        self.usage.wraps = entry.wraps;
+        self.usage.reader = entry.reader.or_else(|| {
+            // A program's reader looks at its sub-commands too.
+            self.outer.iter().rev().find_map(|outer| outer.reader)
+        });
+        if self.only_prints_help() {
+            self.usage.effects.clear();
+            self.usage.unknown = None;
+            self.usage.reader = None;
+            self.usage.values.clear();
+            self.usage.command = None;
+            self.usage.extras.clear();
+            self.usage.is_quiet = true;
+            self.effects(Effects(1 << Effect::Read as u16));
+            return self.usage;
+        }
+        self.usage.operands.clone_from(&self.operands);
+        self.usage.is_dry = entry.dry.iter().any(|name| self.is_given(name));
+        if self.usage.is_dry && self.has_unlisted {
+            let span = self.args.first().map(|arg| arg.span).unwrap_or_default();
+            self.unknown("an option that is not known may undo the dry run", span, false);
+        }
+        if self.has_unlisted {
+            self.usage.is_quiet = false;
+        }
+        if self.usage.is_quiet {
+            self.usage.reader = None;
+            self.effects(Effects(1 << Effect::Read as u16));
+            return self.usage;
+        }
+        self.own_effects();
+        for when in entry.when {
+            if self.holds(when) {
+                self.effects(when.effects);
+                self.usage.findings.extend(when.finding);
+                self.usage.findings.extend(when.secrets.then_some("secret_read"));
+            }
+        }
+        self.roles();
+        self.deepen();
+        self.usage
+    }
+
+    /// What the operands do.
+    fn roles(&mut self) {
+        if self.usage.command.is_some() {
+            // What stands before the command has its role; the command is read by itself.
+            let before = self.operands.len().saturating_sub(1);
+            for (role, at) in self.entry.operands.iter().zip(self.operands.clone()).take(before) {
+                if let Some(arg) = self.args.get(at).cloned() {
+                    self.value(role.kind, arg, at, false);
+                }
+            }
+            return;
+        }
+        if self.entry.any_operand || self.verb.is_some() {
+            if self.edits.is_some() && !self.usage.is_dry {
+                self.effects(Effects(1 << Effect::Write as u16));
+            }
+            return;
+        }
+        let before = self.usage.effects.len();
+        self.place_operands();
+        if self.usage.is_dry {
+            for on in self.usage.effects.iter_mut().skip(before) {
+                on.effect = Effect::Read;
+            }
+        }
+    }
+
+    /// Marks what is read to the bottom.
+    fn deepen(&mut self) {
+        let entry = self.entry;
+        let is_deep =
+            entry.recurses.iter().any(|name| *name == "*" || self.usage.has_option(&[name]));
+        if !is_deep {
+            return;
+        }
+        let is_path =
+            |on: &EffectOn| !matches!(on.target, Target::Host(_) | Target::Named(_) | Target::None);
+        let mut has_path = false;
+        for on in &mut self.usage.effects {
+            if is_path(on) {
+                on.is_deep = true;
+                has_path = true;
+            }
+        }
+        if !has_path
+            && entry
+                .operands
+                .iter()
+                .any(|role| matches!(role.kind, ValueKind::Read | ValueKind::Directory))
+        {
+            let target = Target::Path(".".to_owned());
+            let is_listing = entry.operands.iter().all(|role| role.kind != ValueKind::Read);
+            self.usage.effects.push(EffectOn {
+                effect: Effect::Read,
+                target,
+                is_deep: true,
+                is_listing,
+            });
+        }
+    }
+
+    /// Whether all that is said is that help is wanted.
+    fn only_prints_help(&self) -> bool {
+        match self.args.get(self.usage.subs.len()..) {
+            Some([only]) => only.as_known().is_some_and(|word| self.entry.help.contains(&word)),
+            _ => false,
+        }
+    }
+
+    /// Whether an option is given, with the value the table names if it names one.
+    fn is_given(&self, wanted: &str) -> bool {
+        let (name, value) = split_value(wanted);
+        self.usage.options.iter().filter(|given| given.name == name).any(|given| {
+            let text = given.value.as_ref().and_then(Arg::as_known);
+            match (value, text) {
+                (Some(value), Some(text)) => glob::matches(value, text),
+                (Some(_), None) => false,
+                (None, Some(text)) => text == "true",
+                (None, None) => given.value.is_none(),
+            }
+        })
+    }
+
+    /// What the program itself does, apart from its values.
+    fn own_effects(&mut self) {
+        let entry = self.entry;
+        if let Some(except) = self.excepted().filter(|_| self.verb.is_some()) {
+            self.usage.findings.extend(except.finding);
+            self.usage.findings.extend(except.secrets.then_some("secret_read"));
+            self.usage.findings.append(&mut self.option_findings);
+            let effects = if except.effects.is_empty() { self.verb } else { Some(except.effects) };
+            self.clear_unknown_verb();
+            return self.effects(effects.unwrap_or_default());
+        }
+        if self.usage.is_dry {
+            return self.effects(entry.dry_effects);
+        }
+        self.usage.findings.append(&mut self.option_findings);
+        self.usage.findings.extend(entry.finding);
+        self.usage.findings.extend(entry.secrets.then_some("secret_read"));
+        if let Some(effects) = self.verb {
+            return self.effects(effects);
+        }
+        match entry.alone {
+            Some(effects) if self.operands.is_empty() => self.effects(effects),
+            _ => self.effects(entry.effects),
+        }
+        if !self.operands.is_empty() {
+            self.effects(entry.with_operand);
+        }
+    }
+
+    /// An exception knows a verb whose name says nothing.
+    fn clear_unknown_verb(&mut self) {
+        if self.verb.is_some_and(Effects::is_empty) {
+            self.usage.unknown = None;
+        }
+    }
+
+    /// Whether every condition holds; what is not known fits everything.
+    fn holds(&self, when: &When) -> bool {
+        let fits_one = |arg: &Arg, patterns: &[&str]| match &arg.text {
+            Text::Known(text) => {
+                let text = if when.fold { text.to_lowercase() } else { text.clone() };
+                let fits = |patterns: &[&str]| {
+                    patterns.iter().any(|pattern| glob::matches(pattern, &text))
+                };
+                fits(patterns) && !fits(when.except)
+            }
+            Text::Home(_) | Text::Files { .. } | Text::Begins(_) | Text::Any(_) => true,
+        };
+        let given = || self.usage.options.iter().filter(|given| when.option.contains(&given.name));
+        if !when.option.is_empty() && given().next().is_none() {
+            return false;
+        }
+        if self.usage.has_option(when.without) {
+            return false;
+        }
+        if when.few > 0 && self.operands.len() >= when.few {
+            return false;
+        }
+        let mut values = given().filter_map(|given| given.value.as_ref());
+        if !when.value.is_empty() && !values.any(|value| fits_one(value, when.value)) {
+            return false;
+        }
+        let mut operands = self.operands.iter().filter_map(|&at| self.args.get(at));
+        if !when.first.is_empty()
+            && !operands.clone().next().is_some_and(|arg| fits_one(arg, when.first))
+        {
+            return false;
+        }
+        when.operand.is_empty() || operands.any(|arg| fits_one(arg, when.operand))
+    }
+}

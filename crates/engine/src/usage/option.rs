@@ -1,0 +1,178 @@
+//! Options: which one a word is, and which value belongs to it.
+
+use portcullis_shell::Span;
+
+use super::{GivenOption, Reader, split_value};
+use crate::arg::{Arg, Text};
+use crate::catalog::{Arity, OptionSpec, Style};
+
+impl Reader<'_> {
+    /// Reads one option; `next` is the place of the argument after it. Gives the place to go on.
+    pub(super) fn option(&mut self, text: &str, next: usize) -> usize {
+        let span = self.span_before(next);
+        if self.entry.style == Style::Go {
+            let (name, value) = split_value(text);
+            let bare = name.trim_start_matches('-');
+            let found = self
+                .find(name)
+                .or_else(|| self.find(&format!("-{bare}")))
+                .or_else(|| self.find(&format!("--{bare}")));
+            return self.long(found, name, value, next);
+        }
+        if text.starts_with("--") {
+            let (name, value) = split_value(text);
+            let found = self.find(name).or_else(|| match self.entry.style {
+                Style::Gnu | Style::Posix => self.entry.abbreviated(name),
+                Style::Exact | Style::Go | Style::Raw => None,
+            });
+            return self.long(found, name, value, next);
+        }
+        // Some programs have whole words behind one dash.
+        let (name, value) = split_value(text);
+        if name.len() > 2 && self.find(name).is_some() {
+            return self.long(self.find(name), name, value, next);
+        }
+        self.bundle(text, next, span)
+    }
+
+    fn span_before(&self, next: usize) -> Span {
+        next.checked_sub(1)
+            .and_then(|at| self.args.get(at))
+            .map_or_else(Span::default, |arg| arg.span)
+    }
+
+    fn long(
+        &mut self,
+        found: Option<&'static OptionSpec>,
+        name: &str,
+        value: Option<&str>,
+        next: usize,
+    ) -> usize {
+        let span = self.span_before(next);
+        let Some(option) = found else {
+            self.unlisted(name, span);
+            return next;
+        };
+        match (option.arity, value) {
+            (Arity::None | Arity::Optional, None) => self.give(option, None, next - 1),
+            (Arity::None, Some(value)) => {
+                let takes_truth = matches!(self.entry.style, Style::Exact | Style::Go);
+                match value {
+                    "true" | "1" if takes_truth => self.give(option, None, next - 1),
+                    // Denying a harmless flag is harmless; denying any other is not understood.
+                    "false" | "0" if takes_truth && !option.is_dangerous() => {}
+                    _ => self.unlisted(name, span),
+                }
+            }
+            (Arity::Required | Arity::Optional, Some(value)) => {
+                let arg = attached(self.args.get(next - 1), value, span);
+                self.give(option, Some(arg), next - 1);
+            }
+            (Arity::Required, None) => return self.following(option, next),
+        }
+        next
+    }
+
+    /// A required value in the next argument.
+    fn following(&mut self, option: &'static OptionSpec, next: usize) -> usize {
+        match self.args.get(next) {
+            Some(arg) if arg.is_one() => {
+                self.give(option, Some(arg.clone()), next - 1);
+                next + 1
+            }
+            Some(arg) => {
+                self.unknown("this word may be more than one argument", arg.span, true);
+                self.give(option, Some(arg.clone()), next - 1);
+                next + 1
+            }
+            None => {
+                self.unknown("an option lacks its value", self.span_before(next), false);
+                next
+            }
+        }
+    }
+
+    fn bundle(&mut self, text: &str, next: usize, span: Span) -> usize {
+        let body = text.get(1..).unwrap_or_default();
+        let is_number = !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_digit());
+        if text.starts_with('+') || self.entry.digits && is_number {
+            return next;
+        }
+        let mut name = String::with_capacity(5);
+        for (at, letter) in body.char_indices() {
+            name.clear();
+            name.push('-');
+            name.push(letter);
+            let rest = body.get(at + letter.len_utf8()..).unwrap_or_default();
+            let Some(option) = self.find(&name) else {
+                if self.entry.digits && letter.is_ascii_digit() {
+                    continue;
+                }
+                self.unlisted(&name, span);
+                return next;
+            };
+            match option.arity {
+                Arity::None => self.give(option, None, next - 1),
+                Arity::Optional if rest.is_empty() => self.give(option, None, next - 1),
+                Arity::Required if rest.is_empty() => return self.following(option, next),
+                Arity::Required | Arity::Optional => {
+                    let arg = attached(self.args.get(next - 1), rest, span);
+                    self.give(option, Some(arg), next - 1);
+                    return next;
+                }
+            }
+        }
+        next
+    }
+
+    fn unlisted(&mut self, name: &str, span: Span) {
+        let any = self.entry.any_option
+            || self.outer.iter().any(|entry| entry.any_option && entry.global)
+            || self.verb.is_some() && self.outer.iter().any(|entry| entry.any_option);
+        self.has_unlisted = true;
+        if !any {
+            self.unknown(&format!("option `{name}` is not known"), span, false);
+        }
+    }
+
+    /// Notes a given option with its value.
+    fn give(&mut self, option: &'static OptionSpec, value: Option<Arg>, at: usize) {
+        self.option_findings.extend(option.finding);
+        if option.quiet {
+            // What stands before it may already have acted.
+            let subs = self.usage.subs.len() + self.services.len();
+            self.usage.is_quiet |= at <= subs;
+        }
+        if option.edits {
+            self.edits = Some(at);
+        }
+        self.is_listing |= self.entry.listing.contains(&option.name);
+        self.has_unless |= self.entry.unless.contains(&option.name);
+        self.has_target |= self.entry.target.contains(&option.name);
+        self.effects(option.effects);
+        let is_ordinary = option.effects.iter().all(|effect| !self.is_extra(effect));
+        if !is_ordinary {
+            self.usage.extras.push(at);
+        }
+        if let Some(arg) = &value {
+            let at_value = if self.args.get(at).is_some_and(|word| word.span == arg.span) {
+                at
+            } else {
+                at + 1
+            };
+            self.value(option.kind, arg.clone(), at_value, true);
+        }
+        self.usage.options.push(GivenOption { name: option.name, value, at });
+    }
+}
+
+/// The value attached to an option, as far as it is known.
+fn attached(whole: Option<&Arg>, value: &str, span: Span) -> Arg {
+    let text = match whole.map(|arg| &arg.text) {
+        Some(Text::Begins(_) | Text::Any(_) | Text::Files { .. } | Text::Home(_)) => {
+            Text::Begins(value.to_owned())
+        }
+        Some(Text::Known(_)) | None => Text::Known(value.to_owned()),
+    };
+    Arg { text, span }
+}

@@ -1,0 +1,140 @@
+//! Values: what it does that a value or operand of some kind is given.
+
+use super::{Given, Reader};
+use crate::arg::{self, Arg, Text};
+use crate::catalog::ValueKind;
+use crate::effect::{Effect, EffectOn, Target};
+
+impl Reader<'_> {
+    /// Notes a value or operand with what its kind does.
+    pub(super) fn value(&mut self, kind: ValueKind, arg: Arg, at: usize, is_option: bool) {
+        let effect = match kind {
+            ValueKind::Opaque | ValueKind::Pattern | ValueKind::Sub | ValueKind::Command => return,
+            ValueKind::Change if self.is_listing => Effect::Read,
+            ValueKind::Change => Effect::Change,
+            ValueKind::Remote => remote(&arg),
+            ValueKind::Read if is_address(&arg) => Effect::Connect,
+            ValueKind::Read if self.edits.is_some() && !is_option => Effect::Write,
+            ValueKind::Read | ValueKind::Directory | ValueKind::WorkingDirectory => Effect::Read,
+            ValueKind::Write if is_standard_output(&arg) => Effect::Read,
+            ValueKind::Write | ValueKind::Link => Effect::Write,
+            ValueKind::Delete | ValueKind::Move => Effect::Delete,
+            ValueKind::ShellText | ValueKind::Program | ValueKind::Code | ValueKind::Config => {
+                Effect::Execute
+            }
+            ValueKind::Host if is_this_machine(&arg) => Effect::Query,
+            ValueKind::Url | ValueKind::Host => Effect::Connect,
+            // Small languages are read by themselves.
+            ValueKind::Sed | ValueKind::Awk | ValueKind::Jq | ValueKind::Sql => Effect::Read,
+        };
+        let is_other_place = match kind {
+            ValueKind::WorkingDirectory => leaves(&arg),
+            ValueKind::Url | ValueKind::Host => is_option && effect == Effect::Connect,
+            _ => is_option && self.is_extra(effect),
+        };
+        if is_other_place {
+            self.usage.extras.push(at);
+        }
+        let target = match kind {
+            ValueKind::Url | ValueKind::Host | ValueKind::Remote => {
+                Target::Host(arg.prefix().to_owned())
+            }
+            ValueKind::Read if effect == Effect::Connect => Target::Host(arg.prefix().to_owned()),
+            ValueKind::Sed | ValueKind::Awk | ValueKind::Jq | ValueKind::Sql => Target::None,
+            ValueKind::ShellText | ValueKind::Code | ValueKind::Program | ValueKind::Change => {
+                Target::None
+            }
+            ValueKind::Write if effect == Effect::Read => Target::None,
+            _ => path(&arg),
+        };
+        if kind == ValueKind::WorkingDirectory {
+            self.usage.directory = Some(arg.clone());
+        }
+        let is_listing = matches!(kind, ValueKind::Directory | ValueKind::WorkingDirectory);
+        if kind == ValueKind::Read
+            && let Some((_, behind)) = arg.as_known().and_then(|text| text.split_once('='))
+        {
+            let target = Target::Path(behind.to_owned());
+            self.usage.effects.push(EffectOn::new(effect, target));
+        }
+        self.usage.effects.push(EffectOn { effect, target, is_deep: false, is_listing });
+        self.usage.values.push(Given { kind, arg, at });
+    }
+
+    /// Whether an effect is more than the program has in ordinary use.
+    pub(super) fn is_extra(&self, effect: Effect) -> bool {
+        match effect {
+            Effect::Read | Effect::Query | Effect::Change => false,
+            Effect::Execute | Effect::Escalate | Effect::Unknown => true,
+            Effect::Write | Effect::Delete => {
+                let writes = |kind| {
+                    matches!(
+                        kind,
+                        ValueKind::Write | ValueKind::Delete | ValueKind::Move | ValueKind::Link
+                    )
+                };
+                !self.entry.effects.has(Effect::Write)
+                    && !self.entry.effects.has(Effect::Delete)
+                    && !self.entry.operands.iter().any(|role| writes(role.kind))
+            }
+            Effect::Connect => !self.entry.effects.has(Effect::Connect),
+        }
+    }
+}
+
+/// The path an argument names.
+pub(crate) fn path(arg: &Arg) -> Target {
+    match &arg.text {
+        // A literal tilde is a name like any other.
+        Text::Known(text) if text.starts_with('~') => Target::Path(format!("./{text}")),
+        Text::Known(text) | Text::Home(text) => Target::Path(text.clone()),
+        Text::Files { pattern, .. } => Target::Pattern(pattern.clone()),
+        // What follows a known directory stays below it only if no `..` follows.
+        Text::Begins(prefix) | Text::Any(prefix) => Target::Unknown(arg::escaped(prefix)),
+    }
+}
+
+/// A name from the configuration is asked; an address is connected to, or even runs a program.
+fn remote(arg: &Arg) -> Effect {
+    match arg.as_known() {
+        Some(text) if text.starts_with("ext::") || text.starts_with("fd::") => Effect::Execute,
+        Some(text) if !text.contains([':', '/', '\\']) => Effect::Query,
+        _ => Effect::Connect,
+    }
+}
+
+fn is_address(arg: &Arg) -> bool {
+    let text = arg.prefix();
+    text.contains("://") && !text.starts_with("file:")
+}
+
+fn is_standard_output(arg: &Arg) -> bool {
+    matches!(arg.as_known(), Some("-" | "/dev/stdout" | "/dev/stderr" | "/dev/null"))
+}
+
+/// Whether a host is the machine itself.
+fn is_this_machine(arg: &Arg) -> bool {
+    let Some(text) = arg.as_known() else { return false };
+    if text.starts_with('/') || text.starts_with("unix:") {
+        return true;
+    }
+    let host = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or_default();
+    if host == "::1" || host.starts_with("[::1]") {
+        return true;
+    }
+    let name = host.split(':').next().unwrap_or_default();
+    name == "localhost"
+        || name.starts_with("127.")
+            && name.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit())
+}
+
+/// Whether a directory may lie elsewhere than below the working directory.
+fn leaves(arg: &Arg) -> bool {
+    match &arg.text {
+        Text::Known(text) => {
+            text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..")
+        }
+        Text::Home(_) | Text::Files { .. } | Text::Begins(_) | Text::Any(_) => true,
+    }
+}
