@@ -7,10 +7,12 @@ use toml::{Table, Value};
 use crate::options::{self, OptionToken};
 
 /// One program with everything that is known of it.
+#[derive(Clone)]
 pub struct Program {
     pub name: String,
     pub aliases: Vec<String>,
     pub entry: Entry,
+    pub is_builtin: bool,
     pub read_only: Vec<String>,
     pub not_read_only: Vec<String>,
 }
@@ -103,7 +105,7 @@ pub fn sets(table: &Table, sets: &mut Sets, words: &mut Sets) -> Result<(), Stri
 }
 
 /// Every program of one file.
-pub fn programs(table: &Table, sets: &Sets) -> Result<Vec<Program>, String> {
+pub fn programs(table: &Table, sets: &Sets, is_builtin: bool) -> Result<Vec<Program>, String> {
     let mut programs = Vec::new();
     for (name, value) in table {
         if name == "set" {
@@ -117,7 +119,14 @@ pub fn programs(table: &Table, sets: &Sets) -> Result<Vec<Program>, String> {
         let entry = entry(table, sets, None, &mut examples).map_err(context)?;
         let aliases = list(table, "aliases").map_err(context)?;
         let (read_only, not_read_only) = examples;
-        programs.push(Program { name: name.clone(), aliases, entry, read_only, not_read_only });
+        programs.push(Program {
+            name: name.clone(),
+            aliases,
+            entry,
+            is_builtin,
+            read_only,
+            not_read_only,
+        });
     }
     Ok(programs)
 }
@@ -221,7 +230,7 @@ fn entry(
         verbs: Vec::new(),
         except: Vec::new(),
         closed: flag(table, "closed")?,
-        fold: flag(table, "fold")?,
+        fold: flag(table, "fold")? || outer.is_some_and(|outer| outer.fold),
         harmless_meta: words(text(table, "harmless_meta")?.as_deref().unwrap_or_default()),
         help: match text(table, "help")? {
             Some(help) => words(&help),

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use entry::Program;
+use entry::{Entry, Program};
 
 fn main() {
     println!("cargo::rerun-if-changed=data");
@@ -46,7 +46,9 @@ fn compile() -> Result<(), String> {
         tables.push((name, table, sets));
     }
     for (name, table, sets) in tables {
-        for program in entry::programs(&table, &sets).map_err(|error| format!("{name}: {error}"))? {
+        let is_builtin = name == "builtins.toml";
+        let found = entry::programs(&table, &sets, is_builtin);
+        for program in found.map_err(|error| format!("{name}: {error}"))? {
             let key = program.name.clone();
             if programs.insert(key.clone(), program).is_some() {
                 return Err(format!("{name}: program `{key}` stands in two files; keep one"));
@@ -69,15 +71,13 @@ fn stand_in(programs: &mut BTreeMap<String, Program>) -> Result<(), String> {
         .iter()
         .filter_map(|(name, program)| Some((name.clone(), program.entry.stands_for.clone()?)))
         .collect();
+    let known = programs.clone();
+    for program in programs.values_mut() {
+        stand_in_subs(&known, &mut program.entry, 0)?;
+    }
     for (name, path) in wanted {
-        let mut words = path.split_whitespace();
-        let first = words.next().unwrap_or_default();
-        let program = programs.get(first).ok_or(format!("`{name}` stands for unknown `{path}`"))?;
-        let mut found = program.entry.clone();
-        for word in words {
-            let sub = found.subs.iter().find(|(names, _)| names.iter().any(|known| known == word));
-            found = sub.ok_or(format!("`{name}` stands for unknown `{path}`"))?.1.clone();
-        }
+        let mut found =
+            find(&known, &path).ok_or(format!("`{name}` stands for unknown `{path}`"))?;
         if let Some(program) = programs.get_mut(&name) {
             let own = std::mem::take(&mut program.entry.subs);
             found.subs.splice(0..0, own);
@@ -85,6 +85,46 @@ fn stand_in(programs: &mut BTreeMap<String, Program>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// How often a program may stand inside another one's sub-command.
+const DEEPEST: usize = 2;
+
+/// The same for sub-commands that are another program.
+fn stand_in_subs(
+    programs: &BTreeMap<String, Program>,
+    entry: &mut Entry,
+    depth: usize,
+) -> Result<(), String> {
+    for (_, sub) in &mut entry.subs {
+        let mut depth = depth;
+        if let Some(path) = sub.stands_for.take() {
+            depth += 1;
+            if depth > DEEPEST {
+                *sub = Entry { effects: vec!["unknown".to_owned()], ..Entry::default() };
+                continue;
+            }
+            *sub = find(programs, &path)
+                .ok_or(format!("a sub-command stands for unknown `{path}`"))?;
+        }
+        stand_in_subs(programs, sub, depth)?;
+    }
+    Ok(())
+}
+
+/// What is known of a program, or of one of its sub-commands.
+fn find(programs: &BTreeMap<String, Program>, path: &str) -> Option<Entry> {
+    let mut words = path.split_whitespace();
+    let first = words.next()?.to_owned();
+    let program = programs
+        .values()
+        .find(|program| program.name == first || program.aliases.contains(&first))?;
+    let mut found = program.entry.clone();
+    for word in words {
+        let sub = found.subs.iter().find(|(names, _)| names.iter().any(|known| known == word));
+        found = sub?.1.clone();
+    }
+    Some(found)
 }
 
 fn one_line(error: &toml::de::Error) -> String {

@@ -19,9 +19,10 @@ pub fn catalog(programs: &BTreeMap<String, Program>, words: &Sets) -> Result<Str
         }
         let _ = writeln!(
             out,
-            "Program {{ name: {:?}, entry: {}, read_only: &{:?}, not_read_only: &{:?} }},",
+            "Program {{ name: {:?}, entry: {}, is_builtin: {}, read_only: &{:?}, not_read_only: &{:?} }},",
             program.name,
             entry(&program.entry),
+            program.is_builtin,
             program.read_only,
             program.not_read_only
         );

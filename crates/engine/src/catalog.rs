@@ -14,6 +14,8 @@ pub struct Program {
     pub name: &'static str,
     /// What is known of it.
     pub entry: Entry,
+    /// Whether the shell itself has it.
+    pub is_builtin: bool,
     /// Command lines that must be read-only.
     pub read_only: &'static [&'static str],
     /// Command lines that must not be.

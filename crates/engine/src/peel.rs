@@ -90,6 +90,12 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         let message = "which program a name means was changed before";
         act.unknown.get_or_insert(unknown(&act, message, true));
     }
+    if let Some(name) = &analysis.state.exported
+        && !program.is_builtin
+    {
+        let message = format!("runs with variable `{name}`, which is not known to be harmless");
+        act.unknown.get_or_insert(unknown(&act, &message, false));
+    }
     let usage = usage::read(&program.entry, act.args.get(1..).unwrap_or_default());
     take(analysis, act, program, usage);
 }
@@ -137,6 +143,15 @@ fn take(
         act.unknown.is_none() && !act.globals.iter().any(|at| act.extras.contains(at));
     if let Some(directory) = &usage.directory {
         act.directory = moved(analysis, act.directory.as_deref(), directory);
+        let is_inside = act.directory.as_ref().is_some_and(|directory| {
+            let roots = &analysis.ground.workspace;
+            let mut roots = roots.iter().chain([&analysis.ground.cwd]);
+            roots.any(|root| place::is_within(directory, root))
+        });
+        if !is_inside {
+            let message = "works in a directory outside the workspace";
+            act.unknown.get_or_insert(unknown(&act, message, false));
+        }
     }
     let mut inner = Vec::new();
     if let Some(command) = usage.command

@@ -106,6 +106,11 @@ impl Reading<'_, '_> {
         self.act.unknown.get_or_insert(unknown);
     }
 
+    /// Forgets that the table knew no role for a word: the reader knows it.
+    fn forget(&mut self) {
+        self.act.unknown.take_if(|unknown| !unknown.is_dynamic);
+    }
+
     fn effect(&mut self, effect: Effect) {
         self.act.effects.push(EffectOn::of(effect));
     }
@@ -116,9 +121,9 @@ impl Reading<'_, '_> {
         self.act.extras.push(last.max(1));
     }
 
-    /// Leaves nothing of what the table said but reading.
+    /// Leaves nothing of what the table said but reading, and what options do.
     fn only_read(&mut self) {
-        self.act.effects.clear();
+        self.act.effects.truncate(self.usage.option_effects);
         self.effect(Effect::Read);
     }
 

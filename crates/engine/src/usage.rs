@@ -24,6 +24,8 @@ pub struct Usage {
     pub entry: &'static Entry,
     /// What it does, by the table.
     pub effects: Vec<EffectOn>,
+    /// How many of the effects come from options.
+    pub option_effects: usize,
     /// The values and operands that are more than text, in order.
     pub values: Vec<Given>,
     /// Where the command begins that it runs: a place among the arguments.
@@ -143,6 +145,7 @@ impl<'a> Reader<'a> {
             usage: Usage {
                 entry,
                 effects: Vec::new(),
+                option_effects: 0,
                 values: Vec::new(),
                 command: None,
                 subs: Vec::new(),
@@ -178,8 +181,7 @@ impl<'a> Reader<'a> {
                 if !self.operand(at - 1) {
                     return;
                 }
-                let is_last_level = self.entry.subs.is_empty();
-                options_end |= self.entry.style == Style::Posix && is_last_level;
+                options_end |= self.entry.style == Style::Posix && !self.operands.is_empty();
                 continue;
             }
             let before = at - 1;

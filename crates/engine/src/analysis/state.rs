@@ -14,6 +14,8 @@ pub struct State {
     pub functions: BTreeMap<String, bool>,
     /// Names that an alias may replace.
     pub aliases: BTreeSet<String>,
+    /// A variable, not known to be harmless, that later programs get.
+    pub exported: Option<String>,
     /// Whether something changed which program a name means, or how later text is read.
     pub is_poisoned: bool,
     /// Variables that hold numbers and nothing else wherever the script sets them.
@@ -28,6 +30,7 @@ impl State {
             directory: Some(directory.to_owned()),
             functions: BTreeMap::new(),
             aliases: BTreeSet::new(),
+            exported: None,
             is_poisoned: false,
             numbers: BTreeSet::new(),
         }

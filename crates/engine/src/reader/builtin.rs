@@ -25,12 +25,17 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
 
 /// `alias`: what a name stands for on later lines.
 pub(super) fn alias(reading: &mut Reading<'_, '_>) {
+    if reading.usage.has_option(&["-g", "-s"]) {
+        reading.dynamic("an alias that stands for words anywhere");
+    }
     for operand in reading.operands() {
         match operand.as_known().map(|text| text.split_once('=')) {
             Some(Some((name, text))) => {
                 reading.analysis.state.aliases.insert(name.to_owned());
                 let dialect = reading.analysis.dialect;
-                reading.inner.push(Inner::Text(text.to_owned(), dialect));
+                // Whatever follows the name later is appended.
+                let text = format!("{text} \"$portcullis\"");
+                reading.inner.push(Inner::Text(text, dialect));
             }
             Some(None) => {}
             None => reading.dynamic("an alias that is not known before it runs"),
@@ -66,11 +71,11 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
         return arithmetic(reading);
     }
     let exports = program == "export" || reading.usage.has_option(&["-x"]);
-    let is_removed = program == "unset";
-    if reading.usage.has_option(&["-n"]) && program != "export" && !is_removed {
+    let declares = matches!(program.as_str(), "declare" | "typeset" | "local" | "readonly");
+    if reading.usage.has_option(&["-n"]) && declares {
         reading.dynamic("a name that stands for another variable");
     }
-    if reading.usage.has_option(&["-i"]) {
+    if reading.usage.has_option(&["-i"]) && declares {
         reading.dynamic("values that are evaluated as arithmetic");
     }
     let mut named: Vec<Arg> = reading.operands();
@@ -114,7 +119,7 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
                 }
             }
             Setting::Foreign if exports && prefix.contains('=') => {
-                reading.unknown("a variable that later commands get is not known to be harmless");
+                reading.analysis.state.exported = Some(name.to_owned());
             }
             Setting::Foreign => {}
         }
@@ -131,6 +136,7 @@ fn arithmetic(reading: &mut Reading<'_, '_>) {
         let is_plain = operand.as_known().is_some_and(|text| {
             let mut rest = text;
             if let Some((name, value)) = text.split_once('=') {
+                let (name, value) = (name.trim(), value.trim());
                 let is_name = !name.is_empty()
                     && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
                 if is_name && setting(name, None) != Setting::Loader {

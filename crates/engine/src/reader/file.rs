@@ -263,6 +263,7 @@ pub(super) fn tar(reading: &mut Reading<'_, '_>) {
 /// `dd`: every word is `NAME=VALUE`.
 pub(super) fn dd(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
+    reading.forget();
     if let [only] = args.as_slice()
         && matches!(only.as_known(), Some("--help" | "--version"))
     {

@@ -167,6 +167,8 @@ impl Words {
                 }
             }
         }
+        let undone = |arg: &Arg| arg.prefix().starts_with('+') || arg.as_known().is_none();
+        words.only_reads &= !args.iter().any(undone);
         words.only_reads &= !is_interactive && !words.reads_input && words.operand.is_some();
         Some(words)
     }

@@ -91,7 +91,17 @@ pub(super) fn sudo(reading: &mut Reading<'_, '_>) {
 /// `flock`: behind the lock file `-c` is shell text.
 pub(super) fn flock(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
-    let Some(at) = reading.usage.command else { return };
+    let Some(at) = reading.usage.command else {
+        let is_number = |arg: &Arg| {
+            arg.as_known().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        if let [only] = reading.operands().as_slice()
+            && is_number(only)
+        {
+            reading.only_read();
+        }
+        return;
+    };
     if matches!(args.get(at).and_then(Arg::as_known), Some("-c" | "--command")) {
         reading.inner.clear();
         reading.inner.push(match args.get(at + 1).and_then(Arg::as_known) {
@@ -156,8 +166,14 @@ pub(super) fn ps(reading: &mut Reading<'_, '_>) {
             && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
         if text.starts_with('-') {
             // `-aux` is read as letters where there is no user `x`.
-            if matches!(text, "-aux" | "-auxww" | "-auxf") {
-                reading.act.unknown = None;
+            if let Some(letters) = text.strip_prefix("-aux") {
+                if letters.bytes().all(|byte| b"wfhe".contains(&byte)) {
+                    reading.act.unknown = None;
+                }
+                if letters.contains('e') {
+                    reading.act.note("secret_read", reading.act.span);
+                }
+                continue;
             }
             let last = text.chars().last().unwrap_or_default();
             takes_value = !text.contains('=')

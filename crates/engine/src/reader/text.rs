@@ -62,6 +62,13 @@ pub(super) fn jq(reading: &mut Reading<'_, '_>) {
         return;
     };
     let mut facts = Facts::default();
+    let operands = reading.operands();
+    let is_sub = |text: &str| matches!(text, "eval" | "eval-all" | "e" | "ea");
+    let behind = operands.get(1).and_then(Arg::as_known).map(str::to_owned);
+    let programs: Vec<String> = programs
+        .into_iter()
+        .filter_map(|text| if is_yq && is_sub(&text) { behind.clone() } else { Some(text) })
+        .collect();
     for program in &programs {
         let read = if is_yq { language::yq } else { language::jq };
         facts.merge(read(program.as_bytes()));

@@ -16,6 +16,7 @@ impl Reader<'_> {
             self.enter(&sub.entry);
         }
         let entry = self.entry;
+        self.usage.option_effects = self.usage.effects.len();
         self.usage.entry = entry;
         self.usage.wraps = entry.wraps;
         self.usage.reader = entry.reader.or_else(|| {
@@ -34,7 +35,8 @@ impl Reader<'_> {
             return self.usage;
         }
         self.usage.operands.clone_from(&self.operands);
-        self.usage.is_dry = entry.dry.iter().any(|name| self.is_given(name));
+        self.usage.is_dry =
+            self.edits.is_none() && entry.dry.iter().any(|name| self.is_given(name));
         if self.usage.is_dry && self.has_unlisted {
             let span = self.args.first().map(|arg| arg.span).unwrap_or_default();
             self.unknown("an option that is not known may undo the dry run", span, false);
@@ -123,10 +125,15 @@ impl Reader<'_> {
 
     /// Whether all that is said is that help is wanted.
     fn only_prints_help(&self) -> bool {
-        match self.args.get(self.usage.subs.len()..) {
-            Some([only]) => only.as_known().is_some_and(|word| self.entry.help.contains(&word)),
-            _ => false,
-        }
+        let Some((last, before)) = self.args.split_last() else { return false };
+        let entries = [self.entry].into_iter().chain(self.outer.last().copied());
+        last.as_known().is_some_and(|word| {
+            let is_sub = self.usage.subs.last().is_some_and(|sub| sub == word);
+            // A service's own word for help was taken for its verb.
+            let mut entries = entries.take(if is_sub { 2 } else { 1 });
+            entries.any(|entry| entry.help.contains(&word))
+        }) && before.len() <= self.usage.subs.len()
+            && before.iter().zip(&self.usage.subs).all(|(arg, sub)| arg.as_known() == Some(sub))
     }
 
     /// Whether an option is given, with the value the table names if it names one.
@@ -134,10 +141,15 @@ impl Reader<'_> {
         let (name, value) = split_value(wanted);
         self.usage.options.iter().filter(|given| given.name == name).any(|given| {
             let text = given.value.as_ref().and_then(Arg::as_known);
+            let has_values = self
+                .entry
+                .dry
+                .iter()
+                .any(|dry| split_value(dry).0 == name && split_value(dry).1.is_some());
             match (value, text) {
                 (Some(value), Some(text)) => glob::matches(value, text),
                 (Some(_), None) => false,
-                (None, Some(text)) => text == "true",
+                (None, Some(text)) => !has_values && !matches!(text, "false" | "none" | "0" | "no"),
                 (None, None) => given.value.is_none(),
             }
         })

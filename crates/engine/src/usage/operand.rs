@@ -76,6 +76,14 @@ impl Reader<'_> {
 
     /// Takes a word as the name of a service or as its verb.
     fn service(&mut self, entry: &'static Entry, name: &str, at: usize) -> bool {
+        if let Services::Words(words) = entry.services
+            && self.services.is_empty()
+            && words.iter().any(|word| word.strip_prefix('^') == Some(name))
+        {
+            // A stage such as `beta` stands before the service and changes nothing.
+            self.usage.subs.push(name.to_owned());
+            return true;
+        }
         let is_group = match entry.services {
             Services::None => false,
             Services::Any => self.services.is_empty(),

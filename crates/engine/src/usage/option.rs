@@ -9,6 +9,7 @@ use crate::catalog::{Arity, OptionSpec, Style};
 impl Reader<'_> {
     /// Reads one option; `next` is the place of the argument after it. Gives the place to go on.
     pub(super) fn option(&mut self, text: &str, next: usize) -> usize {
+        self.enter_meant(text);
         let span = self.span_before(next);
         if self.entry.style == Style::Go {
             let (name, value) = split_value(text);
@@ -35,6 +36,21 @@ impl Reader<'_> {
         self.bundle(text, next, span)
     }
 
+    /// An option that only the sub-command knows which is meant where none is named.
+    fn enter_meant(&mut self, text: &str) {
+        if !self.operands.is_empty() {
+            return;
+        }
+        let Some(meant) = self.entry.otherwise.and_then(|meant| self.entry.sub(meant)) else {
+            return;
+        };
+        let (name, _) = split_value(text);
+        let short = text.get(..2).unwrap_or(text);
+        if self.find(name).is_none() && (text.starts_with("--") || self.find(short).is_none()) {
+            self.enter(&meant.entry);
+        }
+    }
+
     fn span_before(&self, next: usize) -> Span {
         next.checked_sub(1)
             .and_then(|at| self.args.get(at))
@@ -56,11 +72,17 @@ impl Reader<'_> {
         match (option.arity, value) {
             (Arity::None | Arity::Optional, None) => self.give(option, None, next - 1),
             (Arity::None, Some(value)) => {
-                let takes_truth = matches!(self.entry.style, Style::Exact | Style::Go);
                 match value {
-                    "true" | "1" if takes_truth => self.give(option, None, next - 1),
+                    "true" | "1" => self.give(option, None, next - 1),
                     // Denying a harmless flag is harmless; denying any other is not understood.
-                    "false" | "0" if takes_truth && !option.is_dangerous() => {}
+                    "false" | "0" if !option.is_dangerous() => {
+                        let value = Some(Arg::known("false"));
+                        self.usage.options.push(GivenOption {
+                            name: option.name,
+                            value,
+                            at: next - 1,
+                        });
+                    }
                     _ => self.unlisted(name, span),
                 }
             }

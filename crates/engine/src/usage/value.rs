@@ -120,6 +120,7 @@ fn is_this_machine(arg: &Arg) -> bool {
     }
     let host = text.split_once("://").map_or(text, |(_, rest)| rest);
     let host = host.split('/').next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
     if host == "::1" || host.starts_with("[::1]") {
         return true;
     }
