@@ -1,5 +1,7 @@
 //! Arguments: the words of one command as the program would see them.
 
+use std::collections::BTreeMap;
+
 use portcullis_shell::{
     Action, List, Part, PartKind, Place, Prefix, Span, TaintKind, Tree, Value, Word,
 };
@@ -80,16 +82,25 @@ impl Arg {
     }
 }
 
-/// The arguments a list of words stands for; `directory` is what `$PWD` means.
+/// What a script knows at one place that words may refer to.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// What `$PWD` means.
+    pub directory: Option<&'a str>,
+    /// Variables that were last set to a path below a home.
+    pub homes: &'a BTreeMap<String, String>,
+}
+
+/// The arguments a list of words stands for.
 #[must_use]
-pub fn of_words(tree: &Tree, words: &[Word], directory: Option<&str>) -> Vec<Arg> {
+pub fn of_words(tree: &Tree, words: &[Word], known: Known<'_>) -> Vec<Arg> {
     let mut args = Vec::with_capacity(words.len());
     for word in words {
         let span = tree.locate(word.span);
         match tree.value(word) {
             Value::Literal(text) => args.push(Arg { text: Text::Known(lossless(text)), span }),
             value @ (Value::Pattern { .. } | Value::Tainted(_)) => {
-                let text = shaped(tree, word, &value, directory);
+                let text = shaped(tree, word, &value, known);
                 let text = text.unwrap_or_else(|| plain(value));
                 args.push(Arg { text, span });
             }
@@ -117,15 +128,13 @@ fn plain(value: Value<'_>) -> Text {
 }
 
 /// What the parts of a word tell beyond its value: a home, the working directory, a pattern.
-fn shaped(tree: &Tree, word: &Word, value: &Value<'_>, directory: Option<&str>) -> Option<Text> {
-    let may_split = match value {
-        Value::Pattern { .. } => false,
+fn shaped(tree: &Tree, word: &Word, value: &Value<'_>, known: Known<'_>) -> Option<Text> {
+    let is_one = match value {
+        Value::Pattern { .. } => true,
         Value::Tainted(taint) => match taint.kind {
-            TaintKind::Tilde => false,
-            TaintKind::Parameter => !taint.one_field,
-            TaintKind::Command
-            | TaintKind::Process
-            | TaintKind::Arithmetic
+            TaintKind::Tilde => true,
+            TaintKind::Parameter | TaintKind::Command | TaintKind::Arithmetic => taint.one_field,
+            TaintKind::Process
             | TaintKind::Array
             | TaintKind::TooMany
             | TaintKind::Brace
@@ -133,38 +142,45 @@ fn shaped(tree: &Tree, word: &Word, value: &Value<'_>, directory: Option<&str>) 
         },
         Value::Literal(_) | Value::Set(_) => return None,
     };
-    let mut shape = Shape {
-        tree,
-        directory,
-        text: String::new(),
-        pattern: String::new(),
-        home: false,
-        globs: false,
-        prefix: None,
-    };
-    // A home with blanks in its name would fall apart; nobody has one, and `~` never does.
-    let _ = may_split;
-    shape.parts(word.parts, word.place == Place::Argument)?;
-    let Shape { text, pattern, home, globs, prefix, .. } = shape;
-    match (globs, home) {
-        (true, _) => Some(Text::Files { prefix: prefix.unwrap_or_default(), pattern }),
-        (false, true) => Some(Text::Home(text)),
-        (false, false) => Some(Text::Known(text)),
+    let is_open = matches!(
+        word.place,
+        Place::Argument | Place::Target | Place::Value | Place::Single | Place::AssignmentArgument
+    );
+    let mut shape = Shape::new(tree, known);
+    let is_whole = shape.parts(word.parts, is_open).is_some();
+    let Shape { text, pattern, home, globs, prefix, is_guessed, .. } = shape;
+    match (is_whole, home) {
+        // What follows is not known, but it lies below a home.
+        (false, true) | (true, true) if !is_whole || is_guessed => {
+            Some(if is_one { Text::Begins(text) } else { Text::Any(text) })
+        }
+        (false, _) => None,
+        (true, _) if globs => Some(Text::Files { prefix: prefix.unwrap_or_default(), pattern }),
+        (true, true) => Some(Text::Home(text)),
+        (true, false) => Some(Text::Known(text)),
     }
 }
 
 struct Shape<'a> {
     tree: &'a Tree,
-    directory: Option<&'a str>,
+    known: Known<'a>,
     text: String,
     pattern: String,
     home: bool,
     globs: bool,
+    /// Whether a variable may since have got another value.
+    is_guessed: bool,
     /// The text before the first sign of a pattern.
     prefix: Option<String>,
 }
 
-impl Shape<'_> {
+impl<'a> Shape<'a> {
+    fn new(tree: &'a Tree, known: Known<'a>) -> Shape<'a> {
+        let (text, pattern) = (String::new(), String::new());
+        let (home, globs, is_guessed) = (false, false, false);
+        Shape { tree, known, text, pattern, home, globs, is_guessed, prefix: None }
+    }
+
     fn parts(&mut self, parts: List<Part>, is_open: bool) -> Option<()> {
         for part in self.tree.list(parts) {
             match part.kind {
@@ -194,7 +210,7 @@ impl Shape<'_> {
         Some(())
     }
 
-    /// `$HOME` and `$PWD` at the start of a word.
+    /// `$HOME`, `$PWD` and what was set below a home, at the start of a word.
     fn parameter(&mut self, expansions: List<portcullis_shell::Expansion>) -> Option<()> {
         let [expansion] = self.tree.list(expansions) else { return None };
         let is_plain = expansion.prefix == Prefix::None
@@ -209,16 +225,20 @@ impl Shape<'_> {
                 self.push("~");
             }
             b"PWD" => {
-                let directory = self.directory.filter(|directory| directory.starts_with('/'))?;
+                let directory = self.known.directory?;
                 self.push(&directory.to_owned());
             }
-            _ => return None,
+            name => {
+                let value = self.known.homes.get(std::str::from_utf8(name).ok()?)?.clone();
+                self.home = true;
+                self.is_guessed = true;
+                self.push(&value);
+            }
         }
         Some(())
     }
 
     fn push(&mut self, text: &str) {
-        // What follows a home without a separator is another name altogether.
         self.text.push_str(text);
         self.pattern.push_str(&escaped(text));
     }

@@ -108,15 +108,19 @@ pub fn is_within(path: &str, root: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The absolute form of a written path; none for another user's home or an unknown one.
+/// The absolute form of a written path; none where it depends on what is not known.
 #[must_use]
 pub fn absolute(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
     if let Some(rest) = written.strip_prefix('~') {
         let home = home?;
-        return match rest.strip_prefix('/') {
-            Some(below) => Some(normalise(below, home)),
-            None if rest.is_empty() => Some(normalise("", home)),
-            None => None,
+        let (user, below) = rest.split_once('/').unwrap_or((rest, ""));
+        return match user {
+            "" => Some(normalise(below, home)),
+            "+" => Some(normalise(below, directory)),
+            "-" => None,
+            "root" => Some(normalise(below, "/root")),
+            // Homes stand side by side.
+            _ => Some(normalise(&format!("../{user}/{below}"), home)),
         };
     }
     Some(normalise(written, directory))
@@ -162,7 +166,9 @@ mod tests {
             assert_eq!(normalise(path, directory), want, "`{path}` in `{directory}`");
         }
         assert_eq!(absolute("~/x", "/w", Some("/home/dev")).as_deref(), Some("/home/dev/x"));
-        assert_eq!(absolute("~root/x", "/w", Some("/home/dev")), None);
+        assert_eq!(absolute("~root/x", "/w", Some("/home/dev")).as_deref(), Some("/root/x"));
+        assert_eq!(absolute("~eva/x", "/w", Some("/home/dev")).as_deref(), Some("/home/eva/x"));
+        assert_eq!(absolute("~-/x", "/w", Some("/home/dev")), None);
         assert!(is_within("/a/b", "/a") && !is_within("/ab", "/a") && is_within("/a", "/"));
     }
 }

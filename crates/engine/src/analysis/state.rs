@@ -14,6 +14,8 @@ pub struct State {
     pub functions: BTreeMap<String, bool>,
     /// Names that an alias may replace.
     pub aliases: BTreeSet<String>,
+    /// Variables that were last set to a path below a home.
+    pub homes: BTreeMap<String, String>,
     /// A variable, not known to be harmless, that later programs get.
     pub exported: Option<String>,
     /// Whether something changed which program a name means, or how later text is read.
@@ -31,6 +33,7 @@ impl State {
             functions: BTreeMap::new(),
             aliases: BTreeSet::new(),
             exported: None,
+            homes: BTreeMap::new(),
             is_poisoned: false,
             numbers: BTreeSet::new(),
         }

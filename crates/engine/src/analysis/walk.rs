@@ -7,7 +7,7 @@ use portcullis_shell::{
 
 use super::{Analysis, Syntax};
 use crate::act::{Act, ActKind, Assigned};
-use crate::arg::{self, Arg};
+use crate::arg::{self, Arg, Text};
 use crate::effect::{Effect, EffectOn};
 use crate::environment::{self, Setting};
 use crate::peel;
@@ -54,7 +54,9 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn args(&self, words: &[portcullis_shell::Word]) -> Vec<Arg> {
-        let mut args = arg::of_words(self.tree, words, self.analysis.state.directory.as_deref());
+        let state = &self.analysis.state;
+        let known = arg::Known { directory: state.directory.as_deref(), homes: &state.homes };
+        let mut args = arg::of_words(self.tree, words, known);
         if let Some(within) = self.within {
             for arg in &mut args {
                 arg.span = within;
@@ -351,6 +353,9 @@ impl Walk<'_, '_> {
             Value::Word(word) => {
                 self.words(word);
                 let args = self.args(self.tree.list(word));
+                if let [Arg { text: Text::Home(path), .. }] = args.as_slice() {
+                    self.analysis.state.homes.insert(name.clone(), path.clone());
+                }
                 match args.as_slice() {
                     [] => Some(String::new()),
                     [only] => only.as_known().map(str::to_owned),
