@@ -5,12 +5,13 @@
 #![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
 
 mod entry;
+mod environment;
 mod options;
 mod sensitive;
 mod write;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use entry::{Entry, Program};
@@ -58,11 +59,22 @@ fn compile() -> Result<(), String> {
     stand_in(&mut programs)?;
     let text = write::catalog(&programs, &words)?;
     fs::write(out.join("catalog.rs"), text).map_err(|error| error.to_string())?;
-    let name = "sensitive_paths.toml";
-    let text = fs::read_to_string(root.join("data").join(name))
-        .map_err(|error| format!("{name}: {error}"))?;
-    let text = sensitive::compile(&text).map_err(|error| format!("{name}: {error}"))?;
-    fs::write(out.join("sensitive.rs"), text).map_err(|error| error.to_string())
+    table(&root, &out, "sensitive_paths.toml", "sensitive.rs", sensitive::compile)?;
+    table(&root, &out, "environment.toml", "environment.rs", environment::compile)
+}
+
+/// Compiles one file of data into one file of Rust.
+fn table(
+    root: &Path,
+    out: &Path,
+    name: &str,
+    to: &str,
+    compile: fn(&str) -> Result<String, String>,
+) -> Result<(), String> {
+    let path = root.join("data").join(name);
+    let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    let text = compile(&text).map_err(|error| format!("{name}: {error}"))?;
+    fs::write(out.join(to), text).map_err(|error| error.to_string())
 }
 
 /// Gives programs that stand for another's sub-command what is known of that.

@@ -11,9 +11,9 @@ mod refused;
 mod state;
 mod walk;
 
-use portcullis_shell::{Dialect, Reader, Refusal, Span};
+use portcullis_shell::{Dialect, Reader, Refusal, Span, hazards};
 
-use crate::act::{Act, ActKind};
+use crate::act::{Act, ActKind, Note};
 use crate::effect::{Effect, EffectOn};
 use crate::place::Ground;
 use crate::usage::Unknown;
@@ -64,6 +64,7 @@ pub enum Syntax {
 pub fn analyse(text: &str, dialect: Dialect, ground: &Ground) -> Acts {
     let mut analysis = Analysis::new(dialect, ground);
     analysis.text(text, None, dialect);
+    analysis.hazards(text);
     analysis.found
 }
 
@@ -112,6 +113,19 @@ impl<'g> Analysis<'g> {
             Err(refusal) => self.refused(text, within, refusal),
         }
         self.dialect = outer;
+    }
+
+    /// Characters that show a person something else than the shell reads.
+    fn hazards(&mut self, text: &str) {
+        if let Some(hazard) = hazards(text.as_bytes()).first() {
+            let message =
+                format!("holds a character that misleads the eye: {}", hazard.kind.name());
+            let note =
+                Note { guard: "hidden_characters", span: hazard.span, message: Some(message) };
+            let effects = vec![EffectOn::of(Effect::Read)];
+            let (kind, span) = (ActKind::Unreadable, hazard.span);
+            self.push(Act { kind, span, effects, notes: vec![note], ..Act::default() });
+        }
     }
 
     /// Adds an act and tells its place.

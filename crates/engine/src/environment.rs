@@ -1,96 +1,10 @@
 //! The environment: variables that change which code runs.
+//!
+//! The lists are data (`data/environment.toml`), compiled into static tables.
 
-/// Variables that say nothing about what runs.
-const HARMLESS: [&str; 19] = [
-    "CI",
-    "CLICOLOR",
-    "CLICOLOR_FORCE",
-    "COLUMNS",
-    "DEBUG",
-    "FORCE_COLOR",
-    "LANG",
-    "LANGUAGE",
-    "LINES",
-    "NODE_ENV",
-    "NO_COLOR",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONUNBUFFERED",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "TERM",
-    "TZ",
-    "VERBOSE",
-    "GIT_OPTIONAL_LOCKS",
-];
+use crate::glob;
 
-/// Variables that change which code runs, by name or by how they begin.
-const LOADERS: [&str; 53] = [
-    "BASH_ENV",
-    "BASH_FUNC_*",
-    "BROWSER",
-    "CDPATH",
-    "CLASSPATH",
-    "CMAKE_*",
-    "COMPILER_PATH",
-    "DYLD_*",
-    "EDITOR",
-    "ENV",
-    "EXECIGNORE",
-    "FCEDIT",
-    "FIGNORE",
-    "GCC_EXEC_PREFIX",
-    "GCONV_PATH",
-    "GIT_*",
-    "GLOBIGNORE",
-    "GREP_OPTIONS",
-    "HOME",
-    "IFS",
-    "JAVA_TOOL_OPTIONS",
-    "LD_*",
-    "LESS",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "LOCPATH",
-    "MAKEFLAGS",
-    "MANOPT",
-    "MANPAGER",
-    "MAVEN_OPTS",
-    "NLSPATH",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "NPM_CONFIG_*",
-    "PAGER",
-    "PATH",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PROMPT_COMMAND",
-    "PS4",
-    "PYTHONHOME",
-    "PYTHONINSPECT",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "RUBYLIB",
-    "RUBYOPT",
-    "RUSTC_*",
-    "RUSTFLAGS",
-    "SHELL",
-    "SHELLOPTS",
-    "TAR_OPTIONS",
-    "VISUAL",
-    "XDG_*",
-];
-
-/// Values that make such a variable harmless.
-const HARMLESS_VALUES: [(&str, &[&str]); 8] = [
-    ("GIT_PAGER", &["cat", ""]),
-    ("GIT_TERMINAL_PROMPT", &["0", "1"]),
-    ("GIT_EDITOR", &["true", ":"]),
-    ("GIT_LITERAL_PATHSPECS", &["0", "1"]),
-    ("LESS", &["", "-R", "-FRX", "FRX"]),
-    ("PAGER", &["cat", ""]),
-    ("MANPAGER", &["cat", ""]),
-    ("SYSTEMD_PAGER", &["cat", ""]),
-];
+include!(concat!(env!("OUT_DIR"), "/environment.rs"));
 
 /// What setting a variable means for what runs under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,18 +20,39 @@ pub enum Setting {
 /// What setting `name` to `value` means.
 #[must_use]
 pub fn setting(name: &str, value: Option<&str>) -> Setting {
-    let known = HARMLESS_VALUES.iter().find(|(known, _)| *known == name);
-    if let (Some((_, values)), Some(value)) = (known, value)
-        && values.contains(&value)
-    {
+    let has = |names: &[&str], globs: &[&str]| {
+        names.binary_search(&name).is_ok() || globs.iter().any(|glob| glob::matches(glob, name))
+    };
+    if has(HARMLESS, HARMLESS_GLOBS) {
         return Setting::Harmless;
     }
-    if HARMLESS.contains(&name) || name.starts_with("LC_") {
-        return Setting::Harmless;
-    }
-    let is_loader = LOADERS.iter().any(|pattern| match pattern.strip_suffix('*') {
-        Some(family) => name.starts_with(family),
-        None => *pattern == name,
+    let is_harmless = value.is_some_and(|value| {
+        let mut pairs = VALUES.iter().filter_map(|pair| pair.split_once('='));
+        pairs.any(|(known, harmless)| known == name && harmless == value)
     });
-    if is_loader { Setting::Loader } else { Setting::Foreign }
+    if is_harmless {
+        return Setting::Harmless;
+    }
+    if has(LOADER, LOADER_GLOBS) { Setting::Loader } else { Setting::Foreign }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Setting, setting};
+
+    #[test]
+    fn variables_are_judged_by_name_and_value() {
+        #[rustfmt::skip]
+        let cases = [
+            ("LANG", Some("C"), Setting::Harmless),      ("LC_ALL", None, Setting::Harmless),
+            ("LD_PRELOAD", Some("x"), Setting::Loader),  ("PATH", None, Setting::Loader),
+            ("GIT_PAGER", Some("cat"), Setting::Harmless), ("GIT_PAGER", Some("./x"), Setting::Loader),
+            ("GIT_PAGER", None, Setting::Loader),        ("https_proxy", None, Setting::Loader),
+            ("x", Some("1"), Setting::Foreign),          ("PYTHONPATH", None, Setting::Loader),
+            ("PYTHONUNBUFFERED", Some("1"), Setting::Harmless),
+        ];
+        for (name, value, want) in cases {
+            assert_eq!(setting(name, value), want, "`{name}={value:?}`");
+        }
+    }
 }

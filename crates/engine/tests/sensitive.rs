@@ -9,7 +9,7 @@ fn examples_fit_their_own_pattern_and_no_more() {
     let mut wrong = Vec::new();
     for pattern in sensitive::patterns() {
         let fits = |path: &str| {
-            let path = path.to_lowercase();
+            let path = path.to_lowercase().replace('\\', "/");
             sensitive::fits(pattern.pattern, &path)
                 && !pattern.except.iter().any(|except| sensitive::fits(except, &path))
         };

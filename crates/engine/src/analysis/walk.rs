@@ -6,7 +6,7 @@ use portcullis_shell::{
 };
 
 use super::{Analysis, Syntax};
-use crate::act::{Act, ActKind, Assigned};
+use crate::act::{Act, ActKind, Assigned, Note};
 use crate::arg::{self, Arg, Text};
 use crate::effect::{Effect, EffectOn};
 use crate::environment::{self, Setting};
@@ -237,10 +237,12 @@ impl Walk<'_, '_> {
         let state = self.analysis.state.clone();
         self.analysis.state.directory = None;
         let feed = std::mem::replace(&mut self.analysis.feed, Feed::Unknown);
+        let (first, joins) = (self.analysis.found.acts.len(), self.analysis.found.syntax.len());
         for command in self.tree.list(body) {
             self.command(command);
         }
         self.analysis.feed = feed;
+        self.bomb(name, first, joins);
         let is_poisoned = self.analysis.state.is_poisoned;
         let moves = self.analysis.state.directory.is_some();
         self.analysis.state = State { is_poisoned, ..state };
@@ -250,6 +252,30 @@ impl Walk<'_, '_> {
         for word in self.tree.list(name) {
             let name = String::from_utf8_lossy(self.tree.text(word.span)).into_owned();
             self.analysis.state.functions.insert(name, true);
+        }
+    }
+
+    /// A function that starts itself more than once, or in the background, never ends.
+    fn bomb(&mut self, name: List<portcullis_shell::Word>, first: usize, joins: usize) {
+        let Some(word) = self.tree.list(name).first() else { return };
+        let name = String::from_utf8_lossy(self.tree.text(word.span)).into_owned();
+        let found = &self.analysis.found;
+        let acts = found.acts.get(first..).unwrap_or_default();
+        let calls = acts.iter().filter(|act| act.program() == Some(&name)).count();
+        let joins = found.syntax.get(joins..).unwrap_or_default();
+        let is_apart = joins.iter().any(|(syntax, _)| *syntax == Syntax::Background);
+        if calls > 1 || calls == 1 && is_apart {
+            let span = self.span(word.span);
+            let message = Some("starts itself again and again".to_owned());
+            let notes = vec![Note { guard: "power", span, message }];
+            let effects = vec![EffectOn::of(Effect::Execute)];
+            self.analysis.push(Act {
+                span,
+                effects,
+                notes,
+                kind: ActKind::Unreadable,
+                ..Act::default()
+            });
         }
     }
 

@@ -278,6 +278,14 @@ pub(super) fn dd(reading: &mut Reading<'_, '_>) {
 
 /// `patch`: the files it changes are named in the patch.
 pub(super) fn patch(reading: &mut Reading<'_, '_>) {
+    if matches!(reading.act.base_name(), Some("apply_patch" | "applypatch"))
+        && let Some(text) = reading.operands().first()
+    {
+        return match text.as_known().map(|text| language::patch_targets(text.as_bytes())) {
+            Some(patch) => reading.take(patch.facts()),
+            None => reading.dynamic("a patch that is not known before it runs"),
+        };
+    }
     if reading.usage.is_dry || !reading.operands().is_empty() {
         return;
     }

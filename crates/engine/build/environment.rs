@@ -1,0 +1,25 @@
+//! Compiles the variables: `data/environment.toml` becomes static tables.
+
+use std::fmt::Write;
+
+use toml::{Table, Value};
+
+/// The text of `environment.rs`.
+pub fn compile(text: &str) -> Result<String, String> {
+    let table: Table = text.parse().map_err(|error| format!("{error}").replace('\n', " | "))?;
+    let mut out = String::new();
+    for key in ["harmless", "loader", "values"] {
+        let text = table.get(key).and_then(Value::as_str).ok_or(format!("`{key}` is no text"))?;
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        words.sort_unstable();
+        words.dedup();
+        let (globs, names): (Vec<&str>, Vec<&str>) =
+            words.into_iter().partition(|word| word.contains('*') && key != "values");
+        let upper = key.to_uppercase();
+        let _ = writeln!(out, "static {upper}: &[&str] = &{names:?};");
+        if key != "values" {
+            let _ = writeln!(out, "static {upper}_GLOBS: &[&str] = &{globs:?};");
+        }
+    }
+    Ok(out)
+}
