@@ -19,6 +19,7 @@ pub struct Program {
 
 /// What is known of a program or of one of its sub-commands.
 #[derive(Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the data")]
 pub struct Entry {
     pub style: String,
     pub effects: Vec<String>,
@@ -267,7 +268,11 @@ fn entry(
                 Value::Table(table) => {
                     entry(table, sets, Some(&built), examples).map_err(context)?
                 }
-                _ => return Err(context("neither effects nor a table".into())),
+                Value::Integer(_)
+                | Value::Float(_)
+                | Value::Boolean(_)
+                | Value::Datetime(_)
+                | Value::Array(_) => return Err(context("neither effects nor a table".into())),
             };
             built.subs.push((words(names), sub));
         }

@@ -101,11 +101,11 @@ pub fn of_words(tree: &Tree, words: &[Word], known: Known<'_>) -> Vec<Arg> {
             Value::Literal(text) => args.push(Arg { text: Text::Known(lossless(text)), span }),
             value @ (Value::Pattern { .. } | Value::Tainted(_)) => {
                 let text = shaped(tree, word, &value, known);
-                let text = text.unwrap_or_else(|| plain(value));
+                let text = text.unwrap_or_else(|| plain(&value));
                 args.push(Arg { text, span });
             }
             Value::Set(members) => {
-                args.extend(members.into_iter().map(|member| Arg { text: plain(member), span }));
+                args.extend(members.iter().map(|member| Arg { text: plain(member), span }));
             }
         }
     }
@@ -113,7 +113,7 @@ pub fn of_words(tree: &Tree, words: &[Word], known: Known<'_>) -> Vec<Arg> {
 }
 
 /// What a value alone tells.
-fn plain(value: Value<'_>) -> Text {
+fn plain(value: &Value<'_>) -> Text {
     match value {
         Value::Literal(text) => Text::Known(lossless(text)),
         Value::Pattern { prefix } => {
@@ -151,7 +151,7 @@ fn shaped(tree: &Tree, word: &Word, value: &Value<'_>, known: Known<'_>) -> Opti
     let Shape { text, pattern, home, globs, prefix, is_guessed, .. } = shape;
     match (is_whole, home) {
         // What follows is not known, but it lies below a home.
-        (false, true) | (true, true) if !is_whole || is_guessed => {
+        (_, true) if !is_whole || is_guessed => {
             Some(if is_one { Text::Begins(text) } else { Text::Any(text) })
         }
         (false, _) => None,
@@ -226,7 +226,7 @@ impl<'a> Shape<'a> {
             }
             b"PWD" => {
                 let directory = self.known.directory?;
-                self.push(&directory.to_owned());
+                self.push(directory);
             }
             name => {
                 let value = self.known.homes.get(std::str::from_utf8(name).ok()?)?.clone();

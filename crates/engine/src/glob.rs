@@ -53,15 +53,12 @@ fn set(pattern: &[u8], at: usize, byte: u8) -> Option<usize> {
     let mut found = false;
     let mut here = 0;
     while let Some(&first) = members.get(here) {
-        match (members.get(here + 1), members.get(here + 2)) {
-            (Some(b'-'), Some(&last)) => {
-                found |= (first..=last).contains(&byte);
-                here += 3;
-            }
-            _ => {
-                found |= first == byte;
-                here += 1;
-            }
+        if let (Some(b'-'), Some(&last)) = (members.get(here + 1), members.get(here + 2)) {
+            found |= (first..=last).contains(&byte);
+            here += 3;
+        } else {
+            found |= first == byte;
+            here += 1;
         }
     }
     (found != is_negated).then_some(at + len + 2)

@@ -15,6 +15,8 @@ mod network;
 mod system;
 mod text;
 
+use portcullis_shell::{Dialect, Span};
+
 use crate::act::Act;
 use crate::analysis::Analysis;
 use crate::arg::{Arg, Text};
@@ -127,17 +129,6 @@ impl Reading<'_, '_> {
         self.effect(Effect::Read);
     }
 
-    /// The arguments as words of a small language; none if one may be several.
-    fn words<'w>(&self, args: &'w [Arg]) -> Option<Vec<Word<'w>>> {
-        args.iter()
-            .map(|arg| match &arg.text {
-                Text::Known(text) | Text::Home(text) => Some(Some(text.as_bytes())),
-                Text::Begins(_) => Some(None),
-                Text::Files { .. } | Text::Any(_) => None,
-            })
-            .collect()
-    }
-
     /// Takes over what a small language does.
     fn take(&mut self, facts: Facts) {
         let Facts { reads, writes, deletes, runs, connects, environment: _, unknown } = facts;
@@ -168,10 +159,9 @@ impl Reading<'_, '_> {
 
     /// Goes on with a command that a small language runs.
     fn run(&mut self, run: Run) {
-        let dialect = self.analysis.dialect;
         self.inner.push(match run {
             Run::Shell(text) => match String::from_utf8(text) {
-                Ok(text) => Inner::Text(text, portcullis_shell::Dialect::Sh),
+                Ok(text) => Inner::Text(text, Dialect::Sh),
                 Err(_) => Inner::Unknown("a text that runs is not UTF-8"),
             },
             Run::Argv(words) => {
@@ -180,12 +170,22 @@ impl Reading<'_, '_> {
             }
             Run::Unknown => Inner::Unknown("a command that is not known before it runs"),
         });
-        let _ = dialect;
     }
 }
 
+/// The arguments as words of a small language; none if one may be several.
+fn words(args: &[Arg]) -> Option<Vec<Word<'_>>> {
+    args.iter()
+        .map(|arg| match &arg.text {
+            Text::Known(text) | Text::Home(text) => Some(Some(text.as_bytes())),
+            Text::Begins(_) => Some(None),
+            Text::Files { .. } | Text::Any(_) => None,
+        })
+        .collect()
+}
+
 /// An argument that a small language gives: exactly one, known or not.
-fn arg_of(word: Option<Vec<u8>>, span: portcullis_shell::Span) -> Arg {
+fn arg_of(word: Option<Vec<u8>>, span: Span) -> Arg {
     let text = match word {
         Some(word) => Text::Known(String::from_utf8_lossy(&word).into_owned()),
         None => Text::Begins(String::new()),

@@ -112,6 +112,7 @@ pub fn read(entry: &'static Entry, args: &[Arg]) -> Usage {
     reader.finish()
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that was seen so far")]
 pub(crate) struct Reader<'a> {
     /// The entry of the innermost sub-command so far, and those around it.
     entry: &'static Entry,

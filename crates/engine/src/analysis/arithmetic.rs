@@ -249,7 +249,19 @@ impl Numbers<'_> {
                         let all = self.tree.list(expansions);
                         all.iter().all(|expansion| expansion.prefix == Prefix::Length)
                     }
-                    _ => false,
+                    PartKind::DoubleQuoted { .. }
+                    | PartKind::Literal
+                    | PartKind::Escaped(_)
+                    | PartKind::SingleQuoted(_)
+                    | PartKind::AnsiC(_)
+                    | PartKind::Command { .. }
+                    | PartKind::Process { .. }
+                    | PartKind::Glob
+                    | PartKind::ExtendedGlob { .. }
+                    | PartKind::Brace(_)
+                    | PartKind::Sequence
+                    | PartKind::Tilde
+                    | PartKind::Array(_) => false,
                 },
                 _ => false,
             },

@@ -417,7 +417,6 @@ fn printed(act: &Act) -> Option<String> {
         }
         ["printf", "%s" | "%s\\n", text] => Some((*text).to_owned()),
         ["printf", text] if !text.contains(['%', '\\']) => Some((*text).to_owned()),
-        ["cat"] => None,
         _ => None,
     }
 }

@@ -57,8 +57,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     let is_wide = act.effects.iter().any(|on| {
         on.effect == Effect::Delete
             && match &on.target {
-                Target::Path(written) => is_wide(written),
-                Target::Pattern(written) => is_wide(written),
+                Target::Path(written) | Target::Pattern(written) => is_wide(written),
                 Target::Unknown(_) => true,
                 Target::Host(_) | Target::Named(_) | Target::None => false,
             }

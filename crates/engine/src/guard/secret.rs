@@ -10,10 +10,9 @@ use crate::sensitive::{self, Access};
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
     for touched in touched {
         let access = match touched.effect {
-            Effect::Write | Effect::Delete => Access::Write,
+            Effect::Write | Effect::Delete | Effect::Change => Access::Write,
             Effect::Read if touched.is_listing => continue,
             Effect::Read | Effect::Query | Effect::Connect | Effect::Execute => Access::Read,
-            Effect::Change => Access::Write,
             Effect::Escalate | Effect::Unknown => continue,
         };
         let Some(place) = &touched.place else { continue };
@@ -34,7 +33,13 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         let access = match on.effect {
             Effect::Write | Effect::Delete => Access::Write,
             Effect::Read if !on.is_listing => Access::Read,
-            _ => continue,
+            Effect::Read
+            | Effect::Query
+            | Effect::Change
+            | Effect::Execute
+            | Effect::Connect
+            | Effect::Escalate
+            | Effect::Unknown => continue,
         };
         if !prefix.contains('/') {
             continue;

@@ -1,6 +1,6 @@
 //! Builtins of the shell: what they change for the commands behind them.
 
-use super::Reading;
+use super::{Reading, words};
 use crate::act::Assigned;
 use crate::arg::Arg;
 use crate::environment::{Setting, setting};
@@ -109,7 +109,6 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
         }
         reading.analysis.state.assign(name, value);
         match setting(name, value) {
-            Setting::Harmless => {}
             Setting::Loader => {
                 let only_shown = !prefix.contains('=')
                     && matches!(program.as_str(), "declare" | "typeset" | "export")
@@ -121,7 +120,7 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
             Setting::Foreign if exports && prefix.contains('=') => {
                 reading.analysis.state.exported = Some(name.to_owned());
             }
-            Setting::Foreign => {}
+            Setting::Harmless | Setting::Foreign => {}
         }
         let value = value.map(str::to_owned);
         reading.act.assignments.push(Assigned { name: name.to_owned(), value });
@@ -183,7 +182,7 @@ pub(super) fn printf(reading: &mut Reading<'_, '_>) {
 pub(super) fn test(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
     let is_bracket = reading.act.base_name() == Some("[");
-    let Some(words) = reading.words(&args) else {
+    let Some(words) = words(&args) else {
         // Words that may be several: only `-v` and `-R` evaluate anything.
         let may_name = args.iter().any(|arg| {
             matches!(arg.as_known(), Some("-v" | "-R"))

@@ -1,7 +1,6 @@
 //! Clients of databases: what their SQL does.
 
 use super::Reading;
-use crate::arg::Arg;
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{Sql, SqlDialect, sql as read_sql, sql_files};
@@ -74,5 +73,4 @@ fn fed(reading: &mut Reading<'_, '_>, dialect: SqlDialect) {
     if read_sql(text.as_bytes(), dialect) == Sql::Destroys {
         reading.act.note("lost_work", reading.act.span);
     }
-    let _ = Arg::known;
 }

@@ -2,7 +2,7 @@
 
 use portcullis_shell::Dialect;
 
-use super::{Reading, arg_of, builtin};
+use super::{Reading, arg_of, words};
 use crate::analysis::Feed;
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn, Target};
@@ -152,7 +152,7 @@ pub(super) fn fd(reading: &mut Reading<'_, '_>) {
 pub(super) fn xargs(reading: &mut Reading<'_, '_>) {
     reading.inner.clear();
     let args = reading.args().to_vec();
-    let Some(words) = reading.words(&args) else {
+    let Some(words) = words(&args) else {
         return reading.dynamic("a word of xargs that is not known before it runs");
     };
     let found = language::xargs(&words);
@@ -214,7 +214,6 @@ pub(super) fn parallel(reading: &mut Reading<'_, '_>) {
         }
         None => reading.inner.push(Inner::Unknown("a text that runs is not known")),
     }
-    let _ = builtin::join;
 }
 
 /// `tar`: what it does depends on its mode.
@@ -241,10 +240,8 @@ pub(super) fn tar(reading: &mut Reading<'_, '_>) {
     }
     reading.only_read();
     reading.inner.clear();
-    reading.act.directory = match reading.act.directory.take() {
-        // Paths of tar are joined to its own directory already.
-        here => here.filter(|_| found.directory != Directory::Unknown),
-    };
+    // Paths of tar are joined to its own directory already.
+    reading.act.directory.take_if(|_| found.directory == Directory::Unknown);
     let is_remote = found.archives.iter().flatten().any(|archive| {
         archive.contains(&b':') && !args.iter().any(|arg| arg.as_known() == Some("--force-local"))
     });
@@ -270,7 +267,7 @@ pub(super) fn dd(reading: &mut Reading<'_, '_>) {
         reading.act.notes.clear();
         return reading.only_read();
     }
-    let Some(words) = reading.words(&args) else {
+    let Some(words) = words(&args) else {
         return reading.dynamic("a word of dd that is not known before it runs");
     };
     reading.take(language::dd(&words));

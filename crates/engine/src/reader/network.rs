@@ -63,7 +63,7 @@ fn address(reading: &mut Reading<'_, '_>, url: &Arg) {
         return reading.dynamic("an address that is not known before it runs");
     };
     let lower = text.to_ascii_lowercase();
-    match lower.split_once(":") {
+    match lower.split_once(':') {
         Some(("file", _)) => {
             let path = text.get(5..).unwrap_or_default();
             let path = path.strip_prefix("//").unwrap_or(path);

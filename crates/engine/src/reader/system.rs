@@ -20,9 +20,8 @@ pub(super) fn env(reading: &mut Reading<'_, '_>) {
             Text::Begins(prefix) if prefix.contains('=') && !prefix.starts_with('-') => {
                 Some(Some(prefix.as_bytes()))
             }
-            Text::Begins(_) => Some(None),
             Text::Any(prefix) if prefix.contains('=') && !prefix.starts_with('-') => None,
-            Text::Files { .. } | Text::Any(_) => Some(None),
+            Text::Begins(_) | Text::Files { .. } | Text::Any(_) => Some(None),
         })
         .collect();
     let Some(words) = words else {

@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::arg::Arg;
 use crate::catalog::ValueKind;
-use crate::effect::{Effect, EffectOn, Target};
+use crate::effect::{Effect, EffectOn};
 use crate::language::{self, Facts};
 use crate::usage;
 
@@ -89,5 +89,4 @@ fn pairs(reading: &mut Reading<'_, '_>) {
         let target = usage::path(&file);
         reading.act.effects.push(EffectOn::new(Effect::Read, target));
     }
-    let _ = Target::None;
 }

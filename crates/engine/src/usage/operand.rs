@@ -100,7 +100,7 @@ impl Reader<'_> {
                     None => *word == name,
                 };
                 let is_first = self.services.is_empty() && entry.services_first.contains(&name);
-                is_first || words.iter().any(|word| is_listed(word))
+                is_first || words.iter().any(is_listed)
             }
         };
         self.usage.subs.push(name.to_owned());

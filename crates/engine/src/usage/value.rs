@@ -10,14 +10,12 @@ impl Reader<'_> {
     pub(super) fn value(&mut self, kind: ValueKind, arg: Arg, at: usize, is_option: bool) {
         let effect = match kind {
             ValueKind::Opaque | ValueKind::Pattern | ValueKind::Sub | ValueKind::Command => return,
-            ValueKind::Change if self.is_listing => Effect::Read,
-            ValueKind::Change => Effect::Change,
+            ValueKind::Change if !self.is_listing => Effect::Change,
             ValueKind::Remote => remote(&arg),
             ValueKind::Read if is_address(&arg) => Effect::Connect,
             ValueKind::Read if self.edits.is_some() && !is_option => Effect::Write,
-            ValueKind::Read | ValueKind::Directory | ValueKind::WorkingDirectory => Effect::Read,
-            ValueKind::Write if is_standard_output(&arg) => Effect::Read,
-            ValueKind::Write | ValueKind::Link => Effect::Write,
+            ValueKind::Write if !is_standard_output(&arg) => Effect::Write,
+            ValueKind::Link => Effect::Write,
             ValueKind::Delete | ValueKind::Move => Effect::Delete,
             ValueKind::ShellText | ValueKind::Program | ValueKind::Code | ValueKind::Config => {
                 Effect::Execute
@@ -25,28 +23,28 @@ impl Reader<'_> {
             ValueKind::Host if is_this_machine(&arg) => Effect::Query,
             ValueKind::Url | ValueKind::Host => Effect::Connect,
             // Small languages are read by themselves.
-            ValueKind::Sed | ValueKind::Awk | ValueKind::Jq | ValueKind::Sql => Effect::Read,
+            ValueKind::Sed
+            | ValueKind::Awk
+            | ValueKind::Jq
+            | ValueKind::Sql
+            | ValueKind::Read
+            | ValueKind::Directory
+            | ValueKind::WorkingDirectory
+            | ValueKind::Change
+            | ValueKind::Write => Effect::Read,
         };
-        let is_other_place = match kind {
-            ValueKind::WorkingDirectory => leaves(&arg),
-            ValueKind::Url | ValueKind::Host => is_option && effect == Effect::Connect,
-            _ => is_option && self.is_extra(effect),
+        let is_host = matches!(kind, ValueKind::Url | ValueKind::Host);
+        let is_other_place = if kind == ValueKind::WorkingDirectory {
+            leaves(&arg)
+        } else if is_host {
+            is_option && effect == Effect::Connect
+        } else {
+            is_option && self.is_extra(effect)
         };
         if is_other_place {
             self.usage.extras.push(at);
         }
-        let target = match kind {
-            ValueKind::Url | ValueKind::Host | ValueKind::Remote => {
-                Target::Host(arg.prefix().to_owned())
-            }
-            ValueKind::Read if effect == Effect::Connect => Target::Host(arg.prefix().to_owned()),
-            ValueKind::Sed | ValueKind::Awk | ValueKind::Jq | ValueKind::Sql => Target::None,
-            ValueKind::ShellText | ValueKind::Code | ValueKind::Program | ValueKind::Change => {
-                Target::None
-            }
-            ValueKind::Write if effect == Effect::Read => Target::None,
-            _ => path(&arg),
-        };
+        let target = target(kind, effect, &arg);
         if kind == ValueKind::WorkingDirectory {
             self.usage.directory = Some(arg.clone());
         }
@@ -79,6 +77,33 @@ impl Reader<'_> {
             }
             Effect::Connect => !self.entry.effects.has(Effect::Connect),
         }
+    }
+}
+
+/// What a value of some kind is about.
+fn target(kind: ValueKind, effect: Effect, arg: &Arg) -> Target {
+    match kind {
+        ValueKind::Url | ValueKind::Host | ValueKind::Remote => {
+            Target::Host(arg.prefix().to_owned())
+        }
+        ValueKind::Read if effect == Effect::Connect => Target::Host(arg.prefix().to_owned()),
+        ValueKind::Sed | ValueKind::Awk | ValueKind::Jq | ValueKind::Sql => Target::None,
+        ValueKind::ShellText | ValueKind::Code | ValueKind::Program | ValueKind::Change => {
+            Target::None
+        }
+        ValueKind::Write if effect == Effect::Read => Target::None,
+        ValueKind::Opaque
+        | ValueKind::Pattern
+        | ValueKind::Sub
+        | ValueKind::Command
+        | ValueKind::Config
+        | ValueKind::Read
+        | ValueKind::Write
+        | ValueKind::Delete
+        | ValueKind::Directory
+        | ValueKind::WorkingDirectory
+        | ValueKind::Move
+        | ValueKind::Link => path(arg),
     }
 }
 
