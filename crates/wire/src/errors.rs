@@ -9,6 +9,8 @@ pub enum Code {
     InvalidRequest,
     /// What was sent is longer than what is read.
     TooLarge,
+    /// Something it depends on cannot be used.
+    Unavailable,
 }
 
 impl Code {
@@ -18,6 +20,7 @@ impl Code {
         match self {
             Code::InvalidRequest => "INVALID_REQUEST",
             Code::TooLarge => "TOO_LARGE",
+            Code::Unavailable => "UNAVAILABLE",
         }
     }
 }

@@ -10,4 +10,5 @@ pub mod errors;
 pub mod explanation;
 pub mod json;
 pub mod nearest;
+pub mod policy;
 pub mod verdict;

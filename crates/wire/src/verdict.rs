@@ -130,9 +130,11 @@ impl Serialize for Effect<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("effect", self.0.effect.name())?;
         match &self.0.target {
-            Target::Path(text) | Target::Host(text) => map.serialize_entry("target", text)?,
+            Target::Path(text) | Target::Pattern(text) | Target::Host(text) => {
+                map.serialize_entry("target", text)?;
+            }
             Target::Named(name) => map.serialize_entry("target", name)?,
-            Target::UnknownPath | Target::None => {}
+            Target::Unknown(_) | Target::None => {}
         }
         map.end()
     }

@@ -51,6 +51,7 @@ fn publish() -> Verdict {
         place: Some(place),
         written: "package.json".to_owned(),
         is_deep: false,
+        is_pattern: false,
         is_listing: false,
     };
     let judged = JudgedAct {
