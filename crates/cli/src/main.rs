@@ -9,10 +9,12 @@ use clap::Parser;
 
 mod commands;
 mod escape;
+mod local;
 mod outlet;
 mod outline;
 mod palette;
 mod render;
+mod settings;
 
 /// Decides whether an AI agent's tool call may run, and asks a person when it may not decide alone.
 #[derive(Parser)]
@@ -32,7 +34,20 @@ fn main() -> ExitCode {
         Ok(code)
     });
     code.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        complain(&error);
         commands::TROUBLE.into()
     })
+}
+
+/// Says on standard error why a command could not be carried out.
+fn complain(error: &anyhow::Error) {
+    let mut out = std::io::stderr().lock();
+    let palette = palette::Palette::for_output(&out);
+    // Nobody is left to tell where even this cannot be written.
+    let _ = if let Some(error) = error.downcast_ref() {
+        render::fault::layer_error(&mut out, error, palette)
+    } else {
+        let title = palette.paint(palette::Ink::Refused, "error");
+        writeln!(out, "{title}: {}", escape::line(format!("{error:#}").as_bytes()))
+    };
 }

@@ -2,6 +2,8 @@
 
 use std::io::IsTerminal;
 
+use portcullis_engine::Outcome;
+
 /// What a piece of output is, so that it can be coloured alike everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
@@ -17,6 +19,14 @@ pub enum Ink {
     Refused,
     /// Characters shown escaped because they mislead.
     Hazard,
+    /// The title of a part.
+    Title,
+    /// What may run.
+    Allow,
+    /// What a person must decide.
+    Ask,
+    /// What must not run.
+    Deny,
 }
 
 /// Colours, or none.
@@ -26,6 +36,16 @@ pub enum Palette {
     Plain,
     /// The sixteen colours every terminal has.
     Terminal,
+}
+
+impl From<Outcome> for Ink {
+    fn from(outcome: Outcome) -> Ink {
+        match outcome {
+            Outcome::Allow => Ink::Allow,
+            Outcome::Ask => Ink::Ask,
+            Outcome::Deny => Ink::Deny,
+        }
+    }
 }
 
 impl Palette {
@@ -44,8 +64,11 @@ impl Palette {
             (Palette::Terminal, Ink::Frame) => "2",
             (Palette::Terminal, Ink::Worth) => "32",
             (Palette::Terminal, Ink::Unknown) => "33",
-            (Palette::Terminal, Ink::Refused) => "1;31",
+            (Palette::Terminal, Ink::Refused | Ink::Deny) => "1;31",
             (Palette::Terminal, Ink::Hazard) => "7",
+            (Palette::Terminal, Ink::Title) => "1",
+            (Palette::Terminal, Ink::Allow) => "1;32",
+            (Palette::Terminal, Ink::Ask) => "1;33",
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }

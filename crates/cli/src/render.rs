@@ -2,7 +2,13 @@
 //!
 //! Renderers take what is shown and a writer, and decide nothing.
 
+pub mod excerpt;
+pub mod explanation;
+pub mod fault;
 pub mod json;
 pub mod notes;
+pub mod paragraph;
+pub mod policy;
 pub mod refusal;
 pub mod tree;
+pub mod verdict;

@@ -184,6 +184,9 @@ pub struct Warning {
 }
 
 impl Policy {
+    /// The text of a policy file to begin with: short, commented and livable.
+    pub const STARTER: &'static str = include_str!("../data/default_policy.toml");
+
     /// The policy of somebody who says nothing: no rules, mode default.
     #[must_use]
     pub fn builtin() -> Policy {

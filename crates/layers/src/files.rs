@@ -1,7 +1,7 @@
 //! Where policy files lie, and how they are read.
 
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -90,6 +90,19 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
         Err(error) => return Err(error.to_string()),
     };
     text(&file).map(Some)
+}
+
+/// Writes a policy file where there is none, with the directories on the way to it.
+///
+/// # Errors
+/// There is one already ([`ErrorKind::AlreadyExists`]), or it cannot be written.
+pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// The text of an open file, or why it has none.

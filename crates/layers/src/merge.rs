@@ -105,9 +105,9 @@ impl Layers {
         match trust {
             Ok(trust) if trust.covers(&layer.path, &layer.text) => return,
             Ok(_) => self.warnings.push(format!(
-                "nobody has trusted `{}`: its {} left out; see `portcullis trust`",
+                "nobody has trusted `{}`; left out: {} (see `portcullis trust`)",
                 layer.path.display(),
-                keys(&left_out)
+                left_out.join(", ")
             )),
             Err(error) => self.warnings.push(error.to_string()),
         }
@@ -120,15 +120,5 @@ impl Layers {
         let (path, text) =
             layer.map_or_else(Default::default, |layer| (layer.path.clone(), layer.text.clone()));
         LayerError::Broken { path, text, error: Box::new(error) }
-    }
-}
-
-/// Keys with their verb: "`mode` is", "`mode` and `rules.allow` are".
-fn keys(keys: &[String]) -> String {
-    let quoted: Vec<_> = keys.iter().map(|key| format!("`{key}`")).collect();
-    match quoted.as_slice() {
-        [one] => format!("{one} is"),
-        [most @ .., last] => format!("{} and {last} are", most.join(", ")),
-        [] => String::new(),
     }
 }

@@ -118,7 +118,7 @@ fn an_untrusted_project_can_only_tighten() {
     assert_eq!((policy.mode, policy.rule_count()), (Mode::Default, 1));
     assert_eq!(layers.layers[0].left_out, ["mode", "rules.allow"]);
     let want = format!(
-        "nobody has trusted `{}`: its `mode` and `rules.allow` are left out; see `portcullis trust`",
+        "nobody has trusted `{}`; left out: mode, rules.allow (see `portcullis trust`)",
         file.display()
     );
     assert_eq!(layers.warnings, [want]);

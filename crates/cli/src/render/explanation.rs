@@ -1,0 +1,264 @@
+//! An explanation: the command underlined by act, the acts, the ladder, the suggestions.
+
+use std::io::{self, Write};
+
+use portcullis_engine::act::ActKind;
+use portcullis_engine::arg::Arg;
+use portcullis_engine::call::Call;
+use portcullis_engine::effect::{EffectOn, Target};
+use portcullis_engine::guard::Finding;
+use portcullis_engine::verdict::{JudgedAct, Outcome, Verdict};
+use portcullis_wire::explanation::LADDER;
+
+use super::paragraph::{self, COLUMNS};
+use super::verdict as answer;
+use crate::palette::{Ink, Palette};
+use command::Mark;
+
+mod command;
+
+/// So many acts are described one by one; of more, those that are not simply allowed come first.
+const MOST_ACTS: usize = 40;
+
+/// Where what is said about an act begins.
+const INDENT: usize = 14;
+
+/// Writes the whole way from a call to its verdict.
+pub fn explanation(
+    out: &mut impl Write,
+    call: &Call,
+    verdict: &Verdict,
+    palette: Palette,
+) -> io::Result<()> {
+    answer::verdict(out, verdict, palette)?;
+    for reason in verdict.reasons.iter().skip(1) {
+        let code = format!("  ({})", reason.code);
+        labelled(out, "also", &format!("{}{code}", reason.message), Ink::Frame, palette)?;
+    }
+    writeln!(out)?;
+    let text = command_text(call, verdict);
+    if let Some(text) = text {
+        let focus = verdict.reasons.first().and_then(|reason| reason.span);
+        let focus = focus.map_or(0, |span| span.start as usize);
+        command::command(out, text, &marks(&verdict.acts), focus, palette)?;
+    } else {
+        let input = format!("{} {}", call.tool, call.input);
+        for line in paragraph::lines(&paragraph::cut(&input, 1000), COLUMNS - 4) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    if verdict.acts.is_empty() {
+        writeln!(out, "\n{}", palette.paint(Ink::Title, "no acts"))?;
+    } else {
+        acts(out, call, text.unwrap_or_default(), &verdict.acts, palette)?;
+        ladder(out, &verdict.acts, palette)?;
+    }
+    suggestions(out, verdict, palette)
+}
+
+/// The text that spans speak about: the command of a shell call.
+fn command_text<'a>(call: &'a Call, verdict: &Verdict) -> Option<&'a str> {
+    if verdict.acts.iter().all(|judged| judged.act.kind == ActKind::Tool) && call.tool != "Bash" {
+        return None;
+    }
+    ["command", "cmd", "script"].iter().find_map(|field| call.input.get(field)?.as_str())
+}
+
+fn marks(acts: &[JudgedAct]) -> Vec<Mark> {
+    let mark = |(index, judged): (usize, &JudgedAct)| {
+        let (start, end) = (judged.act.span.start as usize, judged.act.span.end as usize);
+        Mark { number: index + 1, start, end, outcome: judged.outcome }
+    };
+    acts.iter().enumerate().map(mark).filter(|mark| mark.end > mark.start).collect()
+}
+
+fn acts(
+    out: &mut impl Write,
+    call: &Call,
+    text: &str,
+    acts: &[JudgedAct],
+    palette: Palette,
+) -> io::Result<()> {
+    writeln!(out, "\n{}", palette.paint(Ink::Title, "acts"))?;
+    // Of very many acts the ones that ask or are denied are worth reading.
+    let mut chosen: Vec<usize> = (0..acts.len()).collect();
+    chosen.sort_by_key(|&index| {
+        std::cmp::Reverse(acts.get(index).map_or(Outcome::Allow, |judged| judged.outcome))
+    });
+    chosen.truncate(MOST_ACTS);
+    chosen.sort_unstable();
+    for &index in &chosen {
+        if let Some(judged) = acts.get(index) {
+            act(out, index + 1, &title(call, text, judged), judged, palette)?;
+        }
+    }
+    let more = acts.len().saturating_sub(MOST_ACTS);
+    if more > 0 {
+        writeln!(out, "  … and {more} more; `--json` has them all")?;
+    }
+    Ok(())
+}
+
+fn act(
+    out: &mut impl Write,
+    number: usize,
+    title: &str,
+    judged: &JudgedAct,
+    palette: Palette,
+) -> io::Result<()> {
+    let answer = format!("{}, {}", judged.outcome.name(), judged.tier.name());
+    let room = COLUMNS - 6 - answer.len() - 2;
+    let title = paragraph::cut(title, room);
+    let width: usize =
+        crate::escape::glyphs(title.as_bytes()).iter().map(|glyph| glyph.width).sum();
+    let gap = " ".repeat(room.saturating_sub(width) + 2);
+    let answer = palette.paint(Ink::from(judged.outcome), &answer);
+    writeln!(out, "  {number:<3} {}{gap}{answer}", palette.paint(Ink::Name, &title))?;
+
+    let mut say = |label: &str, text: &str, ink: Ink| labelled(out, label, text, ink, palette);
+    if !judged.act.via.is_empty() {
+        say("through", &judged.act.via.join(", "), Ink::Frame)?;
+    }
+    let effects: Vec<_> = judged.act.effects.iter().map(effect).collect();
+    if !effects.is_empty() {
+        say("does", &effects.join("; "), Ink::Frame)?;
+    }
+    if let Some(unknown) = &judged.act.unknown {
+        say("unknown", &unknown.message, Ink::Unknown)?;
+    }
+    for touched in &judged.touched {
+        if let Some(place) = &touched.place {
+            match &place.resolved {
+                Some(resolved) if *resolved != place.normalised => {
+                    say("really", &format!("{} is {resolved}", place.normalised), Ink::Unknown)?;
+                }
+                Some(_) => {}
+                None => {
+                    let text = format!("where {} leads cannot be told", place.normalised);
+                    say("really", &text, Ink::Unknown)?;
+                }
+            }
+        }
+    }
+    if let Some(soft) = judged.act.soft {
+        say("besides", soft, Ink::Frame)?;
+    }
+    for found in &judged.findings {
+        say("found", &finding(found), Ink::from(found.outcome))?;
+    }
+    let rule = match (&judged.rule, judged.source) {
+        (Some(rule), Some(source)) => format!("; the rule is `{rule}` ({source})"),
+        (Some(rule), None) => format!("; the rule is `{rule}`"),
+        (None, _) => String::new(),
+    };
+    let because = format!("{}{rule} ({})", judged.reason.message, judged.reason.code);
+    say("because", &because, Ink::from(judged.outcome))
+}
+
+/// A label and what it is about, in lines below each other.
+fn labelled(
+    out: &mut impl Write,
+    label: &str,
+    text: &str,
+    ink: Ink,
+    palette: Palette,
+) -> io::Result<()> {
+    let lines = paragraph::lines(text, COLUMNS - INDENT);
+    let indent = format!("\n{}", " ".repeat(INDENT));
+    let label = palette.paint(ink, label) + &" ".repeat(8_usize.saturating_sub(label.len()));
+    writeln!(out, "      {label}{}", lines.join(&indent))
+}
+
+/// What an act is called: its words, else what stands in the command, else the tool.
+fn title(call: &Call, text: &str, judged: &JudgedAct) -> String {
+    let act = &judged.act;
+    if !act.args.is_empty() {
+        return act.args.iter().map(word).collect::<Vec<_>>().join(" ");
+    }
+    let (start, end) = (act.span.start as usize, act.span.end as usize);
+    match text.get(start..end) {
+        Some(text) if !text.is_empty() => text.to_owned(),
+        Some(_) | None => call.tool.clone(),
+    }
+}
+
+/// A word as a shell would take it; `…` stands for what is not known.
+fn word(arg: &Arg) -> String {
+    let Some(text) = arg.as_known() else { return format!("{}…", arg.prefix()) };
+    let is_plain =
+        |letter: char| letter.is_alphanumeric() || "%+,-./:=@_~^{}[]*?!#".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+fn effect(on: &EffectOn) -> String {
+    let name = on.effect.name();
+    let below = if on.is_deep { " and everything below" } else { "" };
+    match &on.target {
+        Target::Path(path) => format!("{name} `{path}`{below}"),
+        Target::Pattern(pattern) => format!("{name} what fits `{pattern}`{below}"),
+        Target::Unknown(prefix) if prefix.is_empty() => {
+            format!("{name} a path that is not known yet")
+        }
+        Target::Unknown(prefix) => format!("{name} a path that begins with `{prefix}`"),
+        Target::Host(host) => format!("{name} to `{host}`"),
+        Target::Named(what) => format!("{name}: {what}"),
+        Target::None => name.to_owned(),
+    }
+}
+
+fn finding(found: &Finding) -> String {
+    let how = match (found.outcome, found.is_firm) {
+        (Outcome::Allow, _) => "informs",
+        (Outcome::Ask, true) => "asks, firm",
+        (Outcome::Ask, false) => "asks",
+        (Outcome::Deny, _) => "denies",
+    };
+    format!("{} ({}, {}, {how})", found.message, found.guard, found.tier.name())
+}
+
+/// Each rung, with the acts it held.
+fn ladder(out: &mut impl Write, acts: &[JudgedAct], palette: Palette) -> io::Result<()> {
+    writeln!(out, "\n{}", palette.paint(Ink::Title, "ladder"))?;
+    for (index, about) in LADDER.iter().enumerate() {
+        let rung = index + 1;
+        let held = acts.iter().enumerate().filter(|(_, act)| usize::from(act.rung) == rung);
+        let numbers: Vec<_> = held.clone().map(|(index, _)| (index + 1).to_string()).collect();
+        if numbers.is_empty() {
+            writeln!(out, "  {}", palette.paint(Ink::Frame, &format!("{rung} {about}")))?;
+            continue;
+        }
+        let strictest = held.map(|(_, act)| act.outcome).max().unwrap_or_default();
+        let line = format!("{rung} {about}: holds {}", numbered(&numbers));
+        let lines = paragraph::lines(&line, COLUMNS - 4).join("\n    ");
+        writeln!(out, "{} {lines}", palette.paint(Ink::from(strictest), ">"))?;
+    }
+    Ok(())
+}
+
+/// "act 1", "acts 1, 2 and 4", "acts 1, 2, 3 and 97 more".
+fn numbered(numbers: &[String]) -> String {
+    match numbers {
+        [one] => format!("act {one}"),
+        [most @ .., last] if most.len() < 20 => format!("acts {} and {last}", most.join(", ")),
+        _ => {
+            let (first, rest) = numbers.split_at(numbers.len().min(12));
+            format!("acts {} and {} more", first.join(", "), rest.len())
+        }
+    }
+}
+
+fn suggestions(out: &mut impl Write, verdict: &Verdict, palette: Palette) -> io::Result<()> {
+    if verdict.suggestions.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", palette.paint(Ink::Title, "an allow rule would answer it"))?;
+    for suggestion in &verdict.suggestions {
+        let rule = paragraph::lines(&suggestion.rule, COLUMNS - 2).join("\n  ");
+        writeln!(out, "  {}", palette.paint(Ink::Name, &rule))?;
+        labelled(out, "covers", &suggestion.covers, Ink::Frame, palette)?;
+    }
+    Ok(())
+}
