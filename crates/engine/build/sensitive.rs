@@ -14,7 +14,7 @@ pub fn compile(text: &str) -> Result<String, String> {
     let paths = table.get("path").and_then(Value::as_array).ok_or("`path` is no list")?;
     let mut out = String::from("pub(super) static PATTERNS: &[Pattern] = &[\n");
     let mut filed: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let mut wild = Vec::new();
+    let (mut ends, mut begins, mut wild) = (Vec::new(), Vec::new(), Vec::new());
     for (place, path) in paths.iter().enumerate() {
         let path = path.as_table().ok_or("a path is no table")?;
         let known = ["pattern", "read", "write", "except", "finding", "why", "match", "not"];
@@ -31,9 +31,10 @@ pub fn compile(text: &str) -> Result<String, String> {
             let items = path.get(key).and_then(Value::as_array);
             items.into_iter().flatten().filter_map(Value::as_str).collect()
         };
+        let split: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
         let _ = writeln!(
             out,
-            "Pattern {{ pattern: {pattern:?}, reads: {}, writes: {}, except: &{:?}, denies: {}, why: {:?}, fits: &{:?}, not: &{:?} }},",
+            "Pattern {{ pattern: {pattern:?}, segments: &{split:?}, reads: {}, writes: {}, except: &{:?}, denies: {}, why: {:?}, fits: &{:?}, not: &{:?} }},",
             flag("read"),
             flag("write"),
             list("except"),
@@ -42,16 +43,34 @@ pub fn compile(text: &str) -> Result<String, String> {
             list("match"),
             list("not"),
         );
-        let mut segments = pattern.split('/').filter(|segment| !segment.is_empty());
-        match segments.rfind(|segment| !segment.contains(['*', '?', '['])) {
-            Some(segment) => filed.entry(segment.to_owned()).or_default().push(place),
-            None => wild.push(place),
+        let mut segments = split.iter();
+        let literal = segments.rfind(|segment| !segment.contains(['*', '?', '[']));
+        match (literal, split.as_slice()) {
+            (Some(segment), _) => filed.entry((*segment).to_owned()).or_default().push(place),
+            // Names that only end or begin so are told apart without looking further.
+            (None, ["**", name]) if is_end(name) => ends.push((name.trim_matches('*'), place)),
+            (None, ["**", name]) if is_beginning(name) => {
+                begins.push((name.trim_matches('*'), place));
+            }
+            (None, _) => wild.push(place),
         }
     }
     let _ = writeln!(out, "];\npub(super) static FILED: &[(&str, &[u16])] = &[");
     for (segment, places) in filed {
         let _ = writeln!(out, "({segment:?}, &{places:?}),");
     }
-    let _ = writeln!(out, "];\npub(super) static WILD: &[u16] = &{wild:?};");
+    let _ = writeln!(out, "];\npub(super) static ENDS: &[(&str, u16)] = &{ends:?};");
+    let _ = writeln!(out, "pub(super) static BEGINS: &[(&str, u16)] = &{begins:?};");
+    let _ = writeln!(out, "pub(super) static WILD: &[u16] = &{wild:?};");
     Ok(out)
+}
+
+/// Whether a name is one star and then text.
+fn is_end(name: &str) -> bool {
+    name.strip_prefix('*').is_some_and(|rest| !rest.contains(['*', '?', '[']))
+}
+
+/// Whether a name is text and then one star.
+fn is_beginning(name: &str) -> bool {
+    name.strip_suffix('*').is_some_and(|rest| !rest.contains(['*', '?', '[']))
 }

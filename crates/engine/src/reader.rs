@@ -149,6 +149,10 @@ impl Reading<'_, '_> {
         if connects {
             self.effect(Effect::Connect);
         }
+        // Whatever a program for text runs, it is no longer a program for text.
+        if !runs.is_empty() {
+            self.effect(Effect::Execute);
+        }
         for run in runs {
             self.run(run);
         }

@@ -19,6 +19,8 @@ mod table {
 pub struct Pattern {
     /// The pattern, in lower case.
     pub pattern: &'static str,
+    /// Its segments.
+    pub segments: &'static [&'static str],
     /// Whether reading it is a finding.
     pub reads: bool,
     /// Whether writing it is.
@@ -50,29 +52,52 @@ pub fn patterns() -> &'static [Pattern] {
     table::PATTERNS
 }
 
-/// The first entry that fits an absolute path; those of Portcullis itself come first.
+/// The entry that fits an absolute path; those of Portcullis itself come first.
 #[must_use]
 pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
     let path = folded(path);
-    let filed = path.split('/').filter(|segment| !segment.is_empty()).flat_map(|segment| {
+    let segments: Vec<&str> = segments(&path).collect();
+    let name = segments.last().copied().unwrap_or_default();
+    let filed = segments.iter().flat_map(|segment| {
         let place = table::FILED.binary_search_by(|(known, _)| (*known).cmp(segment)).ok();
         place.and_then(|place| table::FILED.get(place)).map_or(&[][..], |(_, places)| *places)
     });
+    let ends = table::ENDS.iter().filter(|(end, _)| name.ends_with(end));
+    let begins = table::BEGINS.iter().filter(|(begin, _)| name.starts_with(begin));
     filed
+        .chain(ends.chain(begins).map(|(_, place)| place))
         .chain(table::WILD)
         .filter_map(|&place| table::PATTERNS.get(usize::from(place)))
-        .filter(|pattern| pattern.concerns(access) && pattern.fits_path(&path))
+        .filter(|pattern| pattern.concerns(access) && pattern.fits_segments(&segments))
         .max_by_key(|pattern| pattern.denies)
 }
 
-/// The first entry that some file of an absolute pattern may fit, if the pattern aims at it.
+/// The entry that some file of an absolute pattern may fit, if the pattern aims at it.
 #[must_use]
 pub fn aimed_at(glob: &str, access: Access) -> Option<&'static Pattern> {
-    let glob = folded_pattern(glob);
+    let glob = glob.to_lowercase();
+    // Whatever lies in a listed directory is listed, and that directory is written out.
+    let (directory, open) = split_open(&glob);
+    let below = format!("{directory}/portcullis");
+    if let Some(pattern) = find(&below, access).filter(|pattern| pattern.is_directory()) {
+        return Some(pattern);
+    }
+    let has_text = open.bytes().any(|byte| !b"*?/[].".contains(&byte));
+    if !has_text {
+        return None;
+    }
     table::PATTERNS
         .iter()
-        .filter(|pattern| pattern.concerns(access) && may_share(&glob, pattern.pattern))
+        .filter(|pattern| pattern.concerns(access) && may_share(&glob, pattern.segments))
         .max_by_key(|pattern| pattern.denies)
+}
+
+/// A pattern's directory up to the first sign, and the rest.
+fn split_open(glob: &str) -> (&str, &str) {
+    let open = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());
+    let head = glob.get(..open).unwrap_or_default();
+    let end = head.rfind('/').unwrap_or(0);
+    (glob.get(..end).unwrap_or_default(), glob.get(end + 1..).unwrap_or_default())
 }
 
 impl Pattern {
@@ -83,26 +108,36 @@ impl Pattern {
         }
     }
 
-    fn fits_path(&self, path: &str) -> bool {
-        fits(self.pattern, path) && !self.except.iter().any(|except| fits(except, path))
+    /// Whether everything below it is meant.
+    fn is_directory(&self) -> bool {
+        self.segments.last() == Some(&"**")
+    }
+
+    fn fits_segments(&self, path: &[&str]) -> bool {
+        fits_all(self.segments, path)
+            && !self.except.iter().any(|except| {
+                let except: Vec<&str> = segments(except).collect();
+                fits_all(&except, path)
+            })
     }
 }
 
 /// Whether an absolute path in lower case fits a pattern; `dir/**` fits the directory too.
 #[must_use]
 pub fn fits(pattern: &str, path: &str) -> bool {
-    let mut pattern: Vec<&str> = segments(pattern).collect();
+    let pattern: Vec<&str> = segments(pattern).collect();
     let path: Vec<&str> = segments(path).collect();
-    if pattern.last() == Some(&"**")
-        && pattern.len() > 1
-        && fits_segments(pattern.split_last().map_or(&[][..], |(_, rest)| rest), &path)
+    fits_all(&pattern, &path)
+}
+
+fn fits_all(pattern: &[&str], path: &[&str]) -> bool {
+    if let Some((&"**", directory)) = pattern.split_last()
+        && !directory.is_empty()
+        && fits_segments(directory, path)
     {
         return true;
     }
-    if pattern.is_empty() {
-        pattern.push("**");
-    }
-    fits_segments(&pattern, &path)
+    fits_segments(pattern, path)
 }
 
 fn segments(path: &str) -> impl Iterator<Item = &str> {
@@ -142,9 +177,4 @@ fn folded(path: &str) -> String {
         return path.to_owned();
     }
     path.to_lowercase().replace('\\', "/")
-}
-
-/// The same for a pattern, whose backslashes escape.
-fn folded_pattern(glob: &str) -> String {
-    glob.to_lowercase()
 }

@@ -5,9 +5,8 @@
 /// `.en*`, `~/.ssh/*` and `*.pem` do; a bare `*` or `*.json` may happen to hit a secret and does
 /// not aim at one.
 #[must_use]
-pub fn may_share(glob: &str, listed: &str) -> bool {
+pub fn may_share(glob: &str, listed: &[&str]) -> bool {
     let glob: Vec<&str> = glob.split('/').filter(|segment| !segment.is_empty()).collect();
-    let listed: Vec<&str> = listed.split('/').filter(|segment| !segment.is_empty()).collect();
     let is_directory = listed.last() == Some(&"**");
     let named =
         if is_directory { listed.split_last().map_or(&[][..], |(_, rest)| rest) } else { &listed };
@@ -75,6 +74,9 @@ fn segments(one: &[u8], other: &[u8]) -> bool {
     {
         return false;
     }
+    if ends_apart(one, other) {
+        return false;
+    }
     let (one, other) = (signs(one), signs(other));
     if one.len().max(other.len()) > LONGEST {
         return true;
@@ -111,6 +113,14 @@ fn segments(one: &[u8], other: &[u8]) -> bool {
         }
     }
     row.last().copied().unwrap_or_default()
+}
+
+/// Whether the texts at the ends of two patterns cannot be one.
+fn ends_apart(one: &[u8], other: &[u8]) -> bool {
+    let is_text = |byte: &&u8| !b"*?[]\\".contains(byte);
+    let mut pairs =
+        one.iter().rev().take_while(is_text).zip(other.iter().rev().take_while(is_text));
+    pairs.any(|(one, other)| one != other)
 }
 
 /// One sign of a pattern.
@@ -164,7 +174,8 @@ mod tests {
             ("/h/.e\\*", "**/.env", false),
         ];
         for (glob, listed, want) in cases {
-            assert_eq!(may_share(glob, listed), want, "`{glob}` and `{listed}`");
+            let segments: Vec<&str> = listed.split('/').collect();
+            assert_eq!(may_share(glob, &segments), want, "`{glob}` and `{listed}`");
         }
     }
 }
