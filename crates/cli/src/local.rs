@@ -112,7 +112,7 @@ impl Asked {
             _ => bail!("nothing to judge; give a command, `--tool` with `--input`, or `--batch`"),
         };
         let shell = self.shell.as_deref().map(Shell::named);
-        let call = Call { tool, input, cwd, home, shell, host: self.host };
+        let call = Call { tool, input, cwd, root: None, home, shell, host: self.host };
         let verdict = judge(&policy, &call, &Live::new());
         Ok(Judged { call, verdict })
     }

@@ -1,4 +1,4 @@
-//! Compiles the catalog: `data/commands/*.toml` become static tables in `catalog.rs`.
+//! Compiles the data: `data/commands/*.toml` become `catalog.rs`, `data/tools.toml` `tools.rs`.
 //!
 //! A mistake in the data stops the build with the file, the program and the way out.
 
@@ -8,6 +8,7 @@ mod entry;
 mod environment;
 mod options;
 mod sensitive;
+mod tools;
 mod write;
 
 use std::collections::BTreeMap;
@@ -60,7 +61,8 @@ fn compile() -> Result<(), String> {
     let text = write::catalog(&programs, &words)?;
     fs::write(out.join("catalog.rs"), text).map_err(|error| error.to_string())?;
     table(&root, &out, "sensitive_paths.toml", "sensitive.rs", sensitive::compile)?;
-    table(&root, &out, "environment.toml", "environment.rs", environment::compile)
+    table(&root, &out, "environment.toml", "environment.rs", environment::compile)?;
+    table(&root, &out, "tools.toml", "tools.rs", tools::compile)
 }
 
 /// Compiles one file of data into one file of Rust.

@@ -12,6 +12,8 @@ pub struct Call {
     pub input: Value,
     /// The working directory, absolute.
     pub cwd: String,
+    /// The directory the session began in, absolute; the working directory where none is said.
+    pub root: Option<String>,
     /// The home of the user the call runs as, absolute.
     pub home: Option<String>,
     /// The shell that would run a command; none where the caller does not say.
@@ -46,10 +48,17 @@ impl Call {
     /// A shell command in a directory.
     #[must_use]
     pub fn bash(command: &str, cwd: &str) -> Call {
+        Call::new("Bash", serde_json::json!({ "command": command }), cwd)
+    }
+
+    /// A call of a tool in a directory.
+    #[must_use]
+    pub fn new(tool: &str, input: Value, cwd: &str) -> Call {
         Call {
-            tool: "Bash".to_owned(),
-            input: serde_json::json!({ "command": command }),
+            tool: tool.to_owned(),
+            input,
             cwd: cwd.to_owned(),
+            root: None,
             home: None,
             shell: None,
             host: None,

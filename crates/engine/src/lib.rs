@@ -26,6 +26,7 @@ pub mod policy_text;
 mod reader;
 pub mod rule;
 pub mod sensitive;
+mod suggest;
 pub mod tool;
 pub mod usage;
 pub mod verdict;

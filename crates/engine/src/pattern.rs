@@ -1,4 +1,6 @@
 //! Patterns: the part of a rule that names acts.
 
 pub mod json;
+pub mod listed;
 pub mod path;
+pub mod words;

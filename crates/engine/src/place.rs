@@ -9,6 +9,8 @@ use crate::world::World;
 pub struct Ground {
     /// The working directory the call began in, absolute and normalised.
     pub cwd: String,
+    /// The directory the session began in, absolute and normalised.
+    pub root: String,
     /// The home of the user, absolute and normalised.
     pub home: Option<String>,
     /// The workspace by physical path; the first is the root of relative patterns.
@@ -44,22 +46,31 @@ pub struct Touched {
 impl Ground {
     /// The ground of a call: its own directory is the first of the workspace.
     pub fn new(cwd: &str, home: Option<&str>, workspace: &[String], world: &dyn World) -> Ground {
-        let cwd = normalise(cwd, "/");
+        Ground::of_session(cwd, cwd, home, workspace, world)
+    }
+
+    /// The ground of a call in a session that began in `root`, the first of the workspace.
+    pub fn of_session(
+        root: &str,
+        cwd: &str,
+        home: Option<&str>,
+        workspace: &[String],
+        world: &dyn World,
+    ) -> Ground {
+        let (root, cwd) = (normalise(root, "/"), normalise(cwd, "/"));
         let home = home.map(|home| normalise(home, "/"));
-        let mut roots = vec![world.resolve(&cwd).unwrap_or_else(|| cwd.clone())];
+        let mut roots = vec![world.resolve(&root).unwrap_or_else(|| root.clone())];
         for root in workspace {
             let root = absolute(root, &cwd, home.as_deref()).unwrap_or_else(|| root.clone());
             roots.push(world.resolve(&root).unwrap_or(root));
         }
-        Ground { cwd, home, workspace: roots }
+        Ground { cwd, root, home, workspace: roots }
     }
 
     /// Where a path leads that is written in a directory; none where that is not known.
     pub fn place(&self, written: &str, directory: &str, world: &dyn World) -> Option<Place> {
-        let joined = join(written, directory, self.home.as_deref())?;
-        let normalised = normalise(&joined, "/");
-        // `..` behind a link leads to the parent of what the link names, so the world sees it.
-        let resolved = world.resolve(&joined);
+        let normalised = absolute(written, directory, self.home.as_deref())?;
+        let resolved = world.resolve(&normalised);
         Some(Place { normalised, resolved })
     }
 
@@ -113,27 +124,19 @@ pub fn is_within(path: &str, root: &str) -> bool {
 /// The absolute form of a written path; none where it depends on what is not known.
 #[must_use]
 pub fn absolute(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
-    join(written, directory, home).map(|joined| normalise(&joined, "/"))
-}
-
-/// The same with `.` and `..` left in it.
-fn join(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
     if let Some(rest) = written.strip_prefix('~') {
         let home = home?;
         let (user, below) = rest.split_once('/').unwrap_or((rest, ""));
         return match user {
-            "" => Some(format!("{home}/{below}")),
-            "+" => Some(format!("{directory}/{below}")),
+            "" => Some(normalise(below, home)),
+            "+" => Some(normalise(below, directory)),
             "-" => None,
-            "root" => Some(format!("/root/{below}")),
+            "root" => Some(normalise(below, "/root")),
             // Homes stand side by side.
-            _ => Some(format!("{}/{below}", normalise(&format!("../{user}"), home))),
+            _ => Some(normalise(&format!("../{user}/{below}"), home)),
         };
     }
-    if written.starts_with('/') {
-        return Some(written.to_owned());
-    }
-    Some(format!("{directory}/{written}"))
+    Some(normalise(written, directory))
 }
 
 /// The path without `.`, `..` and doubled separators, absolute in `directory`.

@@ -5,7 +5,9 @@
 
 mod merge;
 
+mod gates;
 mod grants;
+mod lint;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,9 +22,10 @@ use crate::policy_text::{
     AskWhen, AuditInput, DaemonUse, Fallback, Headless, Listed, PolicyText, Security,
 };
 use crate::rule::{Rule, Rules};
-use crate::tool::ToolText;
+use crate::tool::{CustomTool, Spec};
 use crate::verdict::Outcome;
 
+pub(crate) use gates::Gates;
 pub use grants::{ExactAnswer, ExactGrant, Grants};
 
 /// The layer a rule or a value comes from, strongest authority first.
@@ -95,7 +98,9 @@ pub struct Policy {
     pub audit_input: AuditInput,
     /// Answers to very calls.
     pub grants: Arc<Grants>,
-    pub(crate) tools: Arc<[ToolText]>,
+    pub(crate) gates: Arc<Gates>,
+    pub(crate) tools: Arc<[Spec]>,
+    pub(crate) custom: Arc<[Arc<dyn CustomTool>]>,
     pub(crate) rules: Arc<Rules>,
     /// Rules that came later, so that a grant does not rebuild the rest.
     pub(crate) added: Arc<Rules>,
@@ -210,7 +215,9 @@ impl Policy {
             },
             audit_input: AuditInput::Redacted,
             grants: Arc::default(),
+            gates: Arc::default(),
             tools: Arc::new([]),
+            custom: Arc::new([]),
             rules: Arc::default(),
             added: Arc::default(),
             locked: Arc::new([]),
@@ -231,6 +238,13 @@ impl Policy {
     #[must_use]
     pub fn with_mode(self, mode: Mode) -> Policy {
         Policy { mode, ..self }
+    }
+
+    /// The same policy with a tool whose author answers for it.
+    #[must_use]
+    pub fn with_tool(self, tool: Arc<dyn CustomTool>) -> Policy {
+        let custom = self.custom.iter().cloned().chain([tool]).collect();
+        Policy { custom, ..self }
     }
 
     /// The same policy with answers to very calls.
@@ -283,11 +297,18 @@ impl Policy {
         self.rules.iter().chain(self.added.iter())
     }
 
+    /// Keys of its layers that do not count, and why.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
     /// What its author should know: rules that can never match, are shadowed, or are wider than
     /// they look, and keys that do not count.
     #[must_use]
     pub fn lint(&self) -> Vec<Warning> {
-        self.warnings.to_vec()
+        let rules: Vec<&Rule> = self.rules().collect();
+        self.warnings.iter().cloned().chain(lint::lint(&rules, &self.tools)).collect()
     }
 }
 
@@ -318,3 +339,6 @@ pub fn profile_of<'a>(layers: &'a [(Source, PolicyText)], agent: &str) -> Option
         .find(|profile| profile.agents.iter().any(|glob| crate::glob::matches(glob, agent)))
         .map(|profile| profile.name.as_str())
 }
+
+#[cfg(test)]
+mod tests;

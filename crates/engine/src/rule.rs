@@ -1,4 +1,62 @@
 //! Rules: a tool, a pattern and an outcome, from one source.
+//!
+//! Rules are kept in an index ([`Rules`]) by tool and content, so that their number does not
+//! matter. [`CallRules`] are those that may speak about one call, whatever its host calls it.
+
+mod index;
+mod others;
+pub mod paths;
+mod words;
+
+use std::ops::Range;
+
+use serde_json::Value as Json;
+
+use crate::error::PolicyError;
+use crate::place::{Ground, Place};
+use crate::policy::Source;
+use crate::tool::{CustomTool, Names};
+use crate::verdict::Outcome;
+use crate::world::World;
+
+pub use index::Rules;
+use index::{Contents, ToolRules};
+use paths::Meant;
+use words::RuleId;
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The rule as written.
+    pub text: Box<str>,
+    /// What becomes of the acts it names.
+    pub outcome: Outcome,
+    /// The layer it comes from.
+    pub source: Source,
+    /// The place of that layer among those that were merged.
+    pub layer: usize,
+    /// Where it stands in that layer's text.
+    pub span: Option<Range<usize>>,
+}
+
+impl Rule {
+    /// Reads a rule.
+    ///
+    /// # Errors
+    /// The text is no rule.
+    pub fn parse(text: &str, outcome: Outcome, source: Source) -> Result<Rule, PolicyError> {
+        split(text).map_err(|help| {
+            PolicyError::new(format!("`{text}` is no rule"), None).with_help(help)
+        })?;
+        Ok(Rule { text: text.trim().into(), outcome, source, layer: 0, span: None })
+    }
+
+    /// The content, if it has any.
+    #[must_use]
+    pub fn content(&self) -> Option<&str> {
+        split(&self.text).ok()?.1
+    }
+}
 
 /// Splits a rule into its tool names and its content: everything between the first `(` and the
 /// final `)`.
@@ -23,71 +81,186 @@ pub fn split(text: &str) -> Result<(&str, Option<&str>), String> {
     Ok((tools, content))
 }
 
-use crate::error::PolicyError;
-use crate::policy::Source;
-use crate::tool::ToolText;
-use crate::verdict::Outcome;
-
-/// One rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// The rule as written.
-    pub text: String,
-    /// What becomes of the acts it names.
-    pub outcome: Outcome,
-    /// The layer it comes from.
-    pub source: Source,
+/// The rules that may speak about one call.
+pub(crate) struct CallRules<'p> {
+    /// Rules for names that the call has for certain.
+    sure: Vec<Named<'p>>,
+    /// Rules for names of which it has one, and it is not known which.
+    perhaps: Vec<Vec<Named<'p>>>,
 }
 
-impl Rule {
-    /// Reads a rule.
-    ///
-    /// # Errors
-    /// The text is no rule.
-    pub fn parse(text: &str, outcome: Outcome, source: Source) -> Result<Rule, PolicyError> {
-        split(text).map_err(|help| {
-            PolicyError::new(format!("`{text}` is no rule"), None).with_help(help)
-        })?;
-        Ok(Rule { text: text.trim().to_owned(), outcome, source })
+type Named<'p> = (&'p Rules, &'p ToolRules);
+
+/// An act as rules about commands see it.
+pub(crate) struct Command<'a> {
+    /// The arguments, where they are known.
+    pub(crate) args: &'a [Option<&'a str>],
+    /// The same with the program's base name, without options before the sub-command, or both.
+    pub(crate) others: &'a [Vec<Option<&'a str>>],
+    /// Places that an allow rule must name.
+    pub(crate) extras: &'a [usize],
+    /// The text it stands in, and its own part of that.
+    pub(crate) raw: [&'a str; 2],
+}
+
+/// An input as rules about other tools see it.
+pub(crate) struct Input<'a> {
+    /// The whole input in its canonical form.
+    pub(crate) canonical: &'a str,
+    /// What it says for a key of a rule.
+    pub(crate) lookup: &'a dyn Fn(&str) -> Vec<String>,
+}
+
+impl<'p> CallRules<'p> {
+    /// The rules of these lists for a call of these names.
+    pub(crate) fn new(lists: [&'p Rules; 2], names: &Names) -> CallRules<'p> {
+        let of = |names: &[String]| {
+            let mut found = Vec::new();
+            for rules in lists {
+                for name in names {
+                    rules.for_tool(name, |tool| found.push((rules, tool)));
+                }
+            }
+            found
+        };
+        let perhaps = names.perhaps.iter().map(|name| of(std::slice::from_ref(name))).collect();
+        CallRules { sure: of(&names.sure), perhaps }
+    }
+
+    /// The rules for tools of these names.
+    pub(crate) fn of_names(lists: [&'p Rules; 2], names: &[&str]) -> CallRules<'p> {
+        let sure = names.iter().map(|name| (*name).to_owned()).collect();
+        CallRules::new(lists, &Names { sure, perhaps: Vec::new() })
+    }
+
+    /// A rule of any content: what an unreadable input is held against.
+    pub(crate) fn any(&self, outcome: Outcome) -> Option<&'p Rule> {
+        self.strict(outcome, |contents| contents.all.first().copied())
+    }
+
+    /// A rule for the whole tool.
+    pub(crate) fn whole(&self, outcome: Outcome) -> Option<&'p Rule> {
+        match outcome {
+            Outcome::Allow => self.covering(|contents| contents.whole),
+            Outcome::Ask | Outcome::Deny => self.strict(outcome, |contents| contents.whole),
+        }
+    }
+
+    /// A deny or ask rule that speaks about a command.
+    pub(crate) fn speaks_of_command(
+        &self,
+        outcome: Outcome,
+        command: &Command<'_>,
+    ) -> Option<&'p Rule> {
+        self.strict(outcome, |contents| {
+            let words = contents.words.as_deref()?;
+            let found = words.speaks(command.args);
+            found
+                .or_else(|| command.others.iter().find_map(|args| words.speaks(args)))
+                .or_else(|| command.raw.iter().find_map(|raw| words.speaks_of_raw(raw)))
+        })
+    }
+
+    /// An allow rule that covers a command.
+    pub(crate) fn covers_command(&self, command: &Command<'_>) -> Option<&'p Rule> {
+        self.covering(|contents| {
+            let words = contents.words.as_deref()?;
+            words.covers(command.args, command.extras).or_else(|| {
+                command.others.iter().find_map(|args| words.covers(args, command.extras))
+            })
+        })
+    }
+
+    /// A deny or ask rule that speaks about a path.
+    pub(crate) fn speaks_of_path(
+        &self,
+        outcome: Outcome,
+        place: &Place,
+        meant: Meant,
+        ground: &Ground,
+        world: &dyn World,
+    ) -> Option<&'p Rule> {
+        self.strict(outcome, |contents| {
+            let paths = contents.paths.as_deref();
+            contents.whole.or_else(|| paths?.speaks(place, meant, ground, world))
+        })
+    }
+
+    /// An allow rule that covers a path where it really is.
+    pub(crate) fn covers_path(
+        &self,
+        place: &Place,
+        meant: Meant,
+        ground: &Ground,
+    ) -> Option<&'p Rule> {
+        self.covering(|contents| {
+            contents.whole.or_else(|| contents.paths.as_deref()?.covers(place, meant, ground))
+        })
+    }
+
+    /// A deny or ask rule that speaks about an input.
+    pub(crate) fn speaks_of_input(&self, outcome: Outcome, input: &Input<'_>) -> Option<&'p Rule> {
+        self.strict(outcome, |contents| {
+            contents.inputs.as_deref()?.speaks(input.canonical, input.lookup)
+        })
+    }
+
+    /// An allow rule that covers an input.
+    pub(crate) fn covers_input(&self, input: &Input<'_>) -> Option<&'p Rule> {
+        self.covering(|contents| contents.inputs.as_deref()?.covers(input.canonical, input.lookup))
+    }
+
+    /// A rule that a custom tool says names its input.
+    pub(crate) fn by_custom(
+        &self,
+        outcome: Outcome,
+        tool: &dyn CustomTool,
+        input: &Json,
+    ) -> Option<&'p Rule> {
+        let named = self.sure.iter().chain(self.perhaps.iter().flatten());
+        for (rules, tool_rules) in named {
+            let all = tool_rules.of(outcome).map_or(&[][..], |contents| &contents.all);
+            for rule in all.iter().filter_map(|id| rules.get(*id)) {
+                let content = rule.content().filter(|content| !content.trim().is_empty());
+                if content
+                    .is_none_or(|content| content.trim() == "*" || tool.matches(content, input))
+                {
+                    return Some(rule);
+                }
+            }
+        }
+        None
+    }
+
+    /// The first rule that any of the names leads to.
+    fn strict(
+        &self,
+        outcome: Outcome,
+        find: impl Fn(&Contents) -> Option<RuleId>,
+    ) -> Option<&'p Rule> {
+        let mut named = self.sure.iter().chain(self.perhaps.iter().flatten());
+        named.find_map(|named| found(named, outcome, &find))
+    }
+
+    /// A rule that covers the call whichever of its possible names it has.
+    fn covering(&self, find: impl Fn(&Contents) -> Option<RuleId>) -> Option<&'p Rule> {
+        let mut sure = self.sure.iter();
+        let found_sure = sure.find_map(|named| found(named, Outcome::Allow, &find));
+        found_sure.or_else(|| {
+            let mut first = None;
+            for names in &self.perhaps {
+                let rule = names.iter().find_map(|named| found(named, Outcome::Allow, &find))?;
+                first.get_or_insert(rule);
+            }
+            first
+        })
     }
 }
 
-/// Many rules, found without looking at each.
-#[derive(Clone, Debug, Default)]
-pub struct Rules {
-    rules: Vec<Rule>,
-}
-
-impl Rules {
-    /// Takes rules in.
-    #[must_use]
-    pub fn new(rules: Vec<Rule>, tools: &[ToolText]) -> Rules {
-        let _ = tools;
-        Rules { rules }
-    }
-
-    /// The same rules and one more.
-    #[must_use]
-    pub fn with(&self, rule: Rule, tools: &[ToolText]) -> Rules {
-        let mut rules = self.rules.clone();
-        rules.push(rule);
-        Rules::new(rules, tools)
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.rules.len()
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
-    }
-
-    /// Every rule.
-    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter()
-    }
+fn found<'p>(
+    (rules, tool): &Named<'p>,
+    outcome: Outcome,
+    find: &impl Fn(&Contents) -> Option<RuleId>,
+) -> Option<&'p Rule> {
+    tool.of(outcome).and_then(find).and_then(|rule| rules.get(rule))
 }

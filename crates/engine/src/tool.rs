@@ -3,9 +3,21 @@
 //! The knowledge is data (`data/tools.toml`), compiled into static tables; a policy adds its own
 //! with `[[tool]]`. A tool that is not listed is `other`: its name is its rule name.
 
+mod acts;
+mod address;
+mod custom;
+mod spec;
+
 use serde_json::Value as Json;
 
 use crate::verdict::Outcome;
+
+pub(crate) use acts::{ToolActs, acts, member};
+pub(crate) use address::hosts as host_names;
+pub(crate) use custom::{Asked, ask_custom};
+pub use custom::{CustomFinding, CustomTool};
+pub use spec::Spec;
+pub(crate) use spec::{Family, Names, families, names, readings};
 
 /// What kind of thing a tool does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

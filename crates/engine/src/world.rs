@@ -1,7 +1,5 @@
 //! The world: what is known of the file system for one call.
 
-use crate::place;
-
 /// How the file system is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorldKind {
@@ -25,13 +23,12 @@ impl WorldKind {
     }
 }
 
-/// What the engine may ask about files. Paths are absolute.
+/// What the engine may ask about files. Paths are absolute and normalised.
 pub trait World {
     /// How the answers are known.
     fn kind(&self) -> WorldKind;
 
-    /// The physical path: links followed for the longest part that exists, the rest kept. The
-    /// given one may hold `..`, which leads to the parent of what stands before it on the disk.
+    /// The physical path: links followed for the longest part that exists, the rest kept.
     /// None where it cannot be told, which is never taken for harmless.
     fn resolve(&self, path: &str) -> Option<String>;
 
@@ -52,7 +49,7 @@ impl World for Lexical {
     }
 
     fn resolve(&self, path: &str) -> Option<String> {
-        Some(place::normalise(path, "/"))
+        Some(path.to_owned())
     }
 
     fn is_shared(&self, _path: &str) -> bool {

@@ -46,6 +46,7 @@ impl Line<'_> {
             cwd: self.cwd.unwrap_or_else(|| cwd.to_owned()),
             home: self.home.or_else(|| home.map(str::to_owned)),
             shell: self.shell,
+            root: None,
             host: self.host,
         }
     }

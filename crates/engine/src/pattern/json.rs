@@ -12,6 +12,25 @@ pub fn canonical(value: &Value) -> String {
     out
 }
 
+/// The value as JSON text with its keys in order, as a rule has it.
+#[must_use]
+pub fn canonical_text(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_unstable_by_key(|(key, _)| *key);
+            let members = members.into_iter().map(|(key, value)| {
+                format!("{}:{}", Value::from(key.as_str()), canonical_text(value))
+            });
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(canonical_text).collect::<Vec<_>>().join(","))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}
+
 fn write(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Asks, Exec, Gate, Hosts, Paths, Policy, Source, Warning};
+use super::{Asks, Exec, Gate, Gates, Hosts, Paths, Policy, Source, Warning};
 use crate::error::PolicyError;
 use crate::guard::Sensitive;
 use crate::policy_text::{ExecText, GateText, PathsText, PolicyText, Spelled};
 use crate::rule::{Rule, Rules};
-use crate::tool::ToolText;
+use crate::tool::Spec;
 use crate::verdict::Outcome;
 
 /// Merges layers, strongest authority first.
@@ -22,10 +22,11 @@ pub(super) fn of_layers(layers: &[(Source, PolicyText)]) -> Result<Policy, Polic
             .map_err(|error| PolicyError { layer: Some(layer), ..error })?;
         merge.locked.extend(text.locked.iter().map(|key| key.text.clone()));
     }
-    let tools: Arc<[ToolText]> = merge.tools.into();
+    let tools: Arc<[Spec]> = merge.tools.into();
     policy.workspace = merge.workspace.into();
     policy.sensitive = Arc::new(merge.sensitive);
     policy.exec = merge.exec.map(Arc::new);
+    policy.gates = Arc::new(Gates::new(&merge.paths));
     policy.paths = Arc::new(merge.paths);
     policy.rules = Arc::new(Rules::new(merge.rules, &tools));
     policy.tools = tools;
@@ -43,7 +44,7 @@ struct Merge {
     exec: Option<Exec>,
     paths: Paths,
     rules: Vec<Rule>,
-    tools: Vec<ToolText>,
+    tools: Vec<Spec>,
     locked: Vec<String>,
     warnings: Vec<Warning>,
 }
@@ -75,7 +76,7 @@ impl Merge {
             self.paths(paths);
         }
         if self.may_set("tool", !text.tools.is_empty()) {
-            self.tools.extend_from_slice(&text.tools);
+            self.tools.extend(text.tools.iter().map(Spec::of_text));
         }
         self.rules("rules.deny", Outcome::Deny, &text.rules.deny)?;
         self.rules("rules.ask", Outcome::Ask, &text.rules.ask)?;
@@ -90,7 +91,7 @@ impl Merge {
         for written in rules {
             let rule = Rule::parse(&written.text, outcome, self.source)
                 .map_err(|error| PolicyError { span: written.span.clone(), ..error })?;
-            self.rules.push(rule);
+            self.rules.push(Rule { layer: self.layer, span: written.span.clone(), ..rule });
         }
         Ok(())
     }
@@ -131,6 +132,10 @@ impl Merge {
     }
 
     fn exec(&mut self, text: &ExecText) {
+        if self.locks("exec") {
+            self.warn("locked", "`exec` is locked by an earlier layer".to_owned());
+            return;
+        }
         let mut exec = self.exec.take().unwrap_or(Exec { is_strict: true, ..Exec::default() });
         self.single("exec.security", &mut exec.security, text.security);
         self.single("exec.ask", &mut exec.ask, text.ask);
@@ -155,7 +160,7 @@ impl Merge {
         if self.may_set("paths.write.deny", !text.write.deny.is_empty()) {
             paths.write_deny.extend_from_slice(&text.write.deny);
         }
-        if text.is_gate {
+        if text.is_gate && !self.locks("paths") {
             paths.read = Some(self.gate("paths.read", paths.read.take(), &text.read));
             paths.write = Some(self.gate("paths.write", paths.write.take(), &text.write));
         }
@@ -187,15 +192,18 @@ impl Merge {
 
     /// Whether a key that this layer names counts; a lock of another layer is told.
     fn may_set(&mut self, key: &str, is_named: bool) -> bool {
-        let is_locked = is_named
-            && self.locked.iter().any(|locked| {
-                key.strip_prefix(locked.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            });
+        let is_locked = is_named && self.locks(key);
         if is_locked {
             self.warn("locked", format!("`{key}` is locked by an earlier layer"));
         }
         is_named && !is_locked
+    }
+
+    fn locks(&self, key: &str) -> bool {
+        self.locked.iter().any(|locked| {
+            key.strip_prefix(locked.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
     }
 
     fn warn(&mut self, code: &'static str, message: String) {

@@ -40,6 +40,7 @@ impl Check {
             cwd: self.cwd.clone().unwrap_or_else(|| cwd.to_owned()),
             home: self.home.clone().or_else(|| home.map(str::to_owned)),
             shell: None,
+            root: None,
             host: Some("agentscope".to_owned()),
         }
     }

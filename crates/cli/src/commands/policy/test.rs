@@ -74,6 +74,7 @@ fn judged(policy: &Policy, test: &TestText, directory: &str, home: Option<&str>)
         tool: test.tool.clone(),
         input: test.input.clone(),
         cwd: test.cwd.clone().unwrap_or_else(|| directory.to_owned()),
+        root: None,
         home: home.map(str::to_owned),
         shell: None,
         host: None,

@@ -1,0 +1,393 @@
+//! What rules, gates and the workspace say about one act.
+
+use super::facts::is_stream;
+use super::{Bench, Facts};
+use crate::act::{Act, ActKind};
+use crate::arg::{Arg, Text};
+use crate::effect::{Effect, Target};
+use crate::environment::{self, Setting};
+use crate::guard::Finding;
+use crate::place::{Place, Touched};
+use crate::rule::paths::Meant;
+use crate::rule::{Command, Input, Rule};
+use crate::tool::{self, Field, ToolKind};
+use crate::verdict::Outcome;
+
+/// How many bytes of a command a message quotes.
+const QUOTED: usize = 80;
+
+/// Programs whose use inside the workspace is ordinary editing.
+const EDITORS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "cp", "mv", "sed"];
+
+impl<'a> Bench<'a> {
+    /// What an act is about, for messages.
+    pub(crate) fn subject(&self, facts: &Facts) -> String {
+        let quoted = match &self.text {
+            Some(text) if !facts.act.span.is_empty() => {
+                String::from_utf8_lossy(facts.act.span.of(text.as_bytes())).into_owned()
+            }
+            Some(text) => text.trim().to_owned(),
+            None => {
+                let args: Vec<&str> = facts.act.args.iter().map(Arg::prefix).collect();
+                let target = facts.act.effects.first().map(|on| match &on.target {
+                    Target::Path(target) | Target::Pattern(target) | Target::Host(target) => {
+                        target.as_str()
+                    }
+                    Target::Unknown(_) | Target::Named(_) | Target::None => "",
+                });
+                match (args.is_empty(), target.unwrap_or_default()) {
+                    (false, _) => args.join(" "),
+                    (true, "") => self.call.tool.clone(),
+                    (true, target) => format!("{} {target}", self.call.tool),
+                }
+            }
+        };
+        let line = quoted.lines().next().unwrap_or_default();
+        let end = (0..=QUOTED.min(line.len())).rev().find(|at| line.is_char_boundary(*at));
+        let start = line.get(..end.unwrap_or_default()).unwrap_or_default();
+        if start.len() < quoted.trim_end().len() { format!("{start}…") } else { start.to_owned() }
+    }
+
+    /// A deny or ask rule that speaks about an act.
+    pub(super) fn speaking(&self, outcome: Outcome, facts: &Facts) -> Option<&'a Rule> {
+        if self.has_fault {
+            return self.rules.any(outcome);
+        }
+        let whole = self.rules.whole(outcome);
+        if whole.is_some() {
+            return whole;
+        }
+        if self.spec.kind == ToolKind::Shell {
+            return self.speaking_of_shell(outcome, facts);
+        }
+        if let Some(custom) = self.custom {
+            return self.rules.by_custom(outcome, &**custom, &self.call.input);
+        }
+        let mut places = facts.touched.iter().filter_map(|touched| touched.place.as_ref());
+        match self.spec.kind {
+            ToolKind::Read | ToolKind::Write | ToolKind::Edit | ToolKind::Patch => {
+                places.find_map(|place| {
+                    self.rules.speaks_of_path(outcome, place, Meant::File, self.ground, self.world)
+                })
+            }
+            ToolKind::Search => {
+                let of = |place: &Place| {
+                    let (ground, world) = (self.ground, self.world);
+                    self.rules.speaks_of_path(outcome, place, Meant::Search, ground, world)
+                };
+                places.find_map(of).or_else(|| self.searched().iter().find_map(of))
+            }
+            ToolKind::Shell
+            | ToolKind::Fetch
+            | ToolKind::Agent
+            | ToolKind::Mcp
+            | ToolKind::Other => {
+                let lookup = |key: &str| self.values(key, facts);
+                let input = Input { canonical: &self.canonical, lookup: &lookup };
+                self.rules.speaks_of_input(outcome, &input)
+            }
+        }
+    }
+
+    fn speaking_of_shell(&self, outcome: Outcome, facts: &Facts) -> Option<&'a Rule> {
+        let act = &facts.act;
+        let args = known(act);
+        let mut others = Vec::new();
+        if let Some(base) = act.base_name().filter(|base| Some(*base) != act.program()) {
+            let mut short = args.clone();
+            if let Some(program) = short.first_mut() {
+                *program = Some(base);
+            }
+            others.push(short);
+        }
+        if !act.globals.is_empty() {
+            others.extend(
+                others.iter().chain([&args]).map(|args| without(args, act)).collect::<Vec<_>>(),
+            );
+        }
+        let text = self.text.as_deref().unwrap_or_default();
+        let own = std::str::from_utf8(act.span.of(text.as_bytes())).unwrap_or_default();
+        let command = Command { args: &args, others: &others, extras: &[], raw: [text, own] };
+        let found = self.rules.speaks_of_command(outcome, &command);
+        found.or_else(|| {
+            facts.touched.iter().filter(|touched| !is_stream(touched)).find_map(|touched| {
+                let place = touched.place.as_ref()?;
+                let (rules, meant) = match touched.effect {
+                    Effect::Write | Effect::Delete if touched.is_deep => {
+                        (&self.writers, Meant::Tree)
+                    }
+                    Effect::Write | Effect::Delete | Effect::Change => (&self.writers, Meant::File),
+                    Effect::Read if touched.is_listing => return None,
+                    Effect::Read | Effect::Execute | Effect::Connect => {
+                        (&self.readers, Meant::File)
+                    }
+                    Effect::Query | Effect::Escalate | Effect::Unknown => return None,
+                };
+                rules.speaks_of_path(outcome, place, meant, self.ground, self.world)
+            })
+        })
+    }
+
+    /// The allow rule that covers an act, if one does.
+    pub(super) fn covering(&self, facts: &Facts) -> Option<&'a Rule> {
+        let whole = self.rules.whole(Outcome::Allow);
+        if whole.is_some() || self.has_fault {
+            return whole;
+        }
+        let act = &facts.act;
+        if self.spec.kind == ToolKind::Shell {
+            return match act.kind {
+                ActKind::Command => self.covering_command(facts),
+                ActKind::Redirection => covering_all(facts.changed(), |place| {
+                    self.writers.covers_path(place, Meant::File, self.ground)
+                }),
+                ActKind::Assignment | ActKind::Unreadable | ActKind::Scanned | ActKind::Tool => {
+                    None
+                }
+            };
+        }
+        if let Some(custom) = self.custom {
+            return self.rules.by_custom(Outcome::Allow, &**custom, &self.call.input);
+        }
+        match self.spec.kind {
+            ToolKind::Read | ToolKind::Write | ToolKind::Edit | ToolKind::Patch => {
+                let is_known = !act.has(Effect::Unknown);
+                covering_all(facts.touched.iter(), |place| {
+                    self.rules.covers_path(place, Meant::File, self.ground)
+                })
+                .filter(|_| is_known)
+            }
+            ToolKind::Search => {
+                let covers =
+                    |place: &Place| self.rules.covers_path(place, Meant::Search, self.ground);
+                covering_all(facts.touched.iter(), covers).or_else(|| {
+                    let searched = self.searched();
+                    let first = searched.first().and_then(covers)?;
+                    searched.iter().all(|place| covers(place).is_some()).then_some(first)
+                })
+            }
+            ToolKind::Shell
+            | ToolKind::Fetch
+            | ToolKind::Agent
+            | ToolKind::Mcp
+            | ToolKind::Other => {
+                let lookup = |key: &str| self.values(key, facts);
+                let input = Input { canonical: &self.canonical, lookup: &lookup };
+                self.rules.covers_input(&input)
+            }
+        }
+    }
+
+    /// A rule with content never silences the workspace boundary, foreign variables, or what a
+    /// program does beyond its ordinary use.
+    fn covering_command(&self, facts: &Facts) -> Option<&'a Rule> {
+        let act = &facts.act;
+        act.program()?;
+        if !self.stays_inside(facts) || !has_harmless_assignments(act) {
+            return None;
+        }
+        let args = known(act);
+        let mut others = Vec::new();
+        if !act.globals.is_empty() && act.has_harmless_globals && act.extras.is_empty() {
+            others.push(without(&args, act));
+        }
+        let command = Command { args: &args, others: &others, extras: &act.extras, raw: [""; 2] };
+        self.rules.covers_command(&command)
+    }
+
+    /// Whether everything an act is known to change lies in the workspace.
+    pub(super) fn stays_inside(&self, facts: &Facts) -> bool {
+        facts
+            .changed()
+            .all(|touched| touched.place.as_ref().is_some_and(|place| self.ground.holds(place)))
+    }
+
+    /// Whether an act is an ordinary edit of the workspace.
+    pub(super) fn is_workspace_edit(&self, facts: &Facts) -> bool {
+        let act = &facts.act;
+        let is_inside = |touched: &Touched| {
+            touched.place.as_ref().is_some_and(|place| {
+                self.ground.holds(place)
+                    && !self.world.is_shared(place.resolved.as_deref().unwrap_or_default())
+            })
+        };
+        let all_inside = !facts.touched.is_empty() && facts.touched.iter().all(is_inside);
+        if !all_inside || facts.asking().is_some() {
+            return false;
+        }
+        match self.spec.kind {
+            ToolKind::Write | ToolKind::Edit | ToolKind::Patch => !act.has(Effect::Unknown),
+            ToolKind::Shell => {
+                let is_edit = |effect: Effect| {
+                    matches!(effect, Effect::Read | Effect::Write | Effect::Delete)
+                };
+                act.kind == ActKind::Command
+                    && act.base_name().is_some_and(|name| EDITORS.contains(&name))
+                    && act.unknown.is_none()
+                    && act.extras.is_empty()
+                    && act.effects.iter().all(|on| is_edit(on.effect))
+                    && has_harmless_assignments(act)
+            }
+            ToolKind::Read
+            | ToolKind::Search
+            | ToolKind::Fetch
+            | ToolKind::Agent
+            | ToolKind::Mcp
+            | ToolKind::Other => false,
+        }
+    }
+
+    /// A list of `[paths]` that shuts an act out, with the sentence to say.
+    pub(super) fn shut(&self, facts: &Facts) -> Option<(&'static str, String)> {
+        let paths = &self.policy.paths;
+        if !self.policy.gates.has_denials && !paths.refuses_absolute {
+            return None;
+        }
+        let is_shell = self.spec.kind == ToolKind::Shell;
+        for touched in facts.touched.iter().filter(|touched| !is_stream(touched)) {
+            let what = &touched.written;
+            if paths.refuses_absolute && !is_shell && what.starts_with(['/', '~']) {
+                return Some(("paths.absolute", format!("`{what}` is an absolute path")));
+            }
+            let Some(place) = &touched.place else { continue };
+            let is_write = matches!(touched.effect, Effect::Write | Effect::Delete);
+            let meant = if is_write && touched.is_deep { Meant::Tree } else { self.meant() };
+            let (ground, world) = (self.ground, self.world);
+            if self.policy.gates.forbids(place, meant, ground, world) {
+                return Some(("paths.forbidden", format!("`{what}` is forbidden")));
+            }
+            if self.policy.gates.denies(is_write, place, meant, ground, world) {
+                let list = if is_write { "paths.write" } else { "paths.read" };
+                return Some((list, format!("`{what}` is on the deny list of `{list}`")));
+            }
+            if paths.is_jail && !self.ground.holds(place) {
+                return Some(("paths.jail", format!("`{what}` lies outside the workspace")));
+            }
+        }
+        None
+    }
+
+    /// The finding that makes an act hopeless, as Comma has it.
+    pub(super) fn hopeless<'f>(&self, facts: &'f Facts) -> Option<&'f Finding> {
+        let act = &facts.act;
+        let program = act.base_name().unwrap_or_default();
+        facts.findings.iter().find(|finding| match finding.guard {
+            "download_and_run" => true,
+            "power" => !["halt", "poweroff"].contains(&program),
+            "disk" => {
+                let is_device = |touched: &Touched| {
+                    touched.place.as_ref().is_some_and(|place| {
+                        place.normalised.starts_with("/dev/") && !is_stream(touched)
+                    })
+                };
+                program.starts_with("mkfs") || facts.touched.iter().any(is_device)
+            }
+            "critical_removal" => facts.changed().any(|touched| {
+                touched.place.as_ref().is_some_and(|place| {
+                    let path = place.normalised.trim_end_matches("/*").trim_end_matches('/');
+                    path.is_empty() || self.ground.home.as_deref() == Some(path)
+                })
+            }),
+            _ => false,
+        })
+    }
+
+    /// How a file call means its path.
+    pub(super) fn meant(&self) -> Meant {
+        if self.spec.kind == ToolKind::Search { Meant::Search } else { Meant::File }
+    }
+
+    /// The search pattern of a listing tool as a path below its root.
+    fn searched(&self) -> Vec<Place> {
+        let get = |field: Field| {
+            let mut names = self.spec.field(field).iter();
+            names.find_map(|name| tool::member(&self.call.input, name)?.as_str())
+        };
+        let Some(pattern) = get(Field::Pattern).filter(|_| self.spec.is_listing) else {
+            return Vec::new();
+        };
+        let root = get(Field::Path).unwrap_or(".");
+        let Some(root) = self.ground.place(root, &self.ground.cwd, self.world) else {
+            return Vec::new();
+        };
+        let marked: Vec<&str> = pattern
+            .split('/')
+            .map(|part| if part == "**" { crate::pattern::path::DEEP_NAME } else { part })
+            .collect();
+        let base = root.resolved.as_deref().unwrap_or(&root.normalised);
+        self.ground.place(&marked.join("/"), base, self.world).into_iter().collect()
+    }
+
+    /// What an act says for a key of a rule about inputs.
+    fn values(&self, key: &str, facts: &Facts) -> Vec<String> {
+        let address = facts.act.effects.iter().find_map(|on| match &on.target {
+            Target::Host(address) => Some(address.as_str()),
+            Target::Path(_)
+            | Target::Pattern(_)
+            | Target::Unknown(_)
+            | Target::Named(_)
+            | Target::None => None,
+        });
+        match (key, self.spec.kind, address) {
+            ("domain", ToolKind::Fetch, Some(address)) => return tool::host_names(address),
+            ("url", ToolKind::Fetch, Some(address)) => return vec![address.to_owned()],
+            _ => {}
+        }
+        let names = self.spec.field(Field::Agent);
+        let value = if key.is_empty() {
+            names.iter().find_map(|name| tool::member(&self.call.input, name))
+        } else {
+            tool::member(&self.call.input, key)
+        };
+        value.map(scalars).unwrap_or_default()
+    }
+}
+
+/// A rule covers files only if it covers all of them, and there is one.
+fn covering_all<'a, 't>(
+    files: impl Iterator<Item = &'t Touched>,
+    covers: impl Fn(&Place) -> Option<&'a Rule>,
+) -> Option<&'a Rule> {
+    let mut first = None;
+    for touched in files {
+        let rule = covers(touched.place.as_ref()?)?;
+        first.get_or_insert(rule);
+    }
+    first
+}
+
+/// The texts of a value, or of each of its items.
+fn scalars(value: &serde_json::Value) -> Vec<String> {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
+        Value::Array(items) => items.iter().flat_map(scalars).collect(),
+        Value::Null | Value::Object(_) => Vec::new(),
+    }
+}
+
+/// The arguments, where they are known; a home is known as it is written.
+fn known(act: &Act) -> Vec<Option<&str>> {
+    act.args.iter().map(as_written).collect()
+}
+
+/// The text of an argument as rules compare it.
+pub(crate) fn as_written(arg: &Arg) -> Option<&str> {
+    match &arg.text {
+        Text::Known(text) | Text::Home(text) => Some(text),
+        Text::Files { .. } | Text::Begins(_) | Text::Any(_) => None,
+    }
+}
+
+/// The arguments without the options before the sub-command.
+fn without<'a>(args: &[Option<&'a str>], act: &Act) -> Vec<Option<&'a str>> {
+    let kept = args.iter().enumerate().filter(|(place, _)| !act.globals.contains(place));
+    kept.map(|(_, arg)| *arg).collect()
+}
+
+fn has_harmless_assignments(act: &Act) -> bool {
+    act.assignments.iter().all(|assigned| {
+        environment::setting(&assigned.name, assigned.value.as_deref()) == Setting::Harmless
+    })
+}

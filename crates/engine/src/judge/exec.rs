@@ -1,0 +1,135 @@
+//! Shell calls under `[exec]`: how much is open, when a person is asked, and a stricter reading
+//! of what only reads.
+
+use super::cover::as_written;
+use super::{Bench, Facts};
+use crate::act::{Act, ActKind};
+use crate::arg::Arg;
+use crate::pattern::listed::{self, UNKNOWN};
+use crate::policy::Exec;
+use crate::policy_text::{AskWhen, Listed, Security};
+use crate::rule::Rule;
+use crate::verdict::Outcome;
+
+/// Programs that may only read under `exec.strict`.
+const READERS: [&str; 36] = [
+    "ag", "basename", "cat", "comm", "cut", "date", "diff", "dirname", "echo", "egrep", "false",
+    "fgrep", "file", "grep", "head", "hostname", "jq", "ls", "printf", "pwd", "realpath", "rg",
+    "sort", "stat", "tail", "test", "tr", "tree", "true", "uname", "uniq", "wc", "whereis",
+    "which", "whoami", "yq",
+];
+
+/// Programs whose reading sub-commands may only read.
+const SUBCOMMANDS: [&str; 5] = ["docker", "git", "npm", "pip", "pnpm"];
+
+/// Words that ask a program for its version.
+const VERSIONS: [&str; 4] = ["--version", "-V", "-v", "version"];
+
+/// The row of the table that holds for an act.
+pub(super) struct Row<'a> {
+    pub(super) outcome: Outcome,
+    pub(super) code: &'static str,
+    pub(super) rule: Option<&'a Rule>,
+}
+
+impl<'a> Bench<'a> {
+    /// The answer of the table to one act.
+    pub(super) fn exec_row(&self, exec: &Exec, facts: &Facts) -> Row<'a> {
+        let row = |outcome, code| Row { outcome, code, rule: None };
+        match (exec.security, exec.ask) {
+            (Security::Deny, _) => return row(Outcome::Deny, "exec.deny"),
+            (Security::Full, AskWhen::Off | AskWhen::OnMiss) => {
+                return row(Outcome::Allow, "exec.full");
+            }
+            (Security::Full | Security::Allowlist, AskWhen::Always) => {
+                return row(Outcome::Ask, "exec.always");
+            }
+            (Security::Allowlist, AskWhen::Off | AskWhen::OnMiss) => {}
+        }
+        let is_firm = facts.firm().is_some();
+        let rule = self.covering(facts).filter(|_| !is_firm);
+        if rule.is_some() || !is_firm && self.is_listed(exec, facts) {
+            return Row { rule, ..row(Outcome::Allow, "exec.allowlist") };
+        }
+        let is_reading = !is_firm && self.reads_strictly(exec, facts);
+        match exec.ask {
+            AskWhen::Off => row(Outcome::Deny, "exec.miss"),
+            AskWhen::OnMiss | AskWhen::Always if is_reading => {
+                row(Outcome::Allow, "exec.read_only")
+            }
+            AskWhen::OnMiss | AskWhen::Always => row(Outcome::Ask, "exec.miss"),
+        }
+    }
+
+    /// Whether the allowlist covers an act; moving to a directory needs no pattern.
+    fn is_listed(&self, exec: &Exec, facts: &Facts) -> bool {
+        let act = &facts.act;
+        if act.kind != ActKind::Command || act.program().is_none() || !self.stays_inside(facts) {
+            return false;
+        }
+        if act.program() == Some("cd") {
+            return facts.is_read_only;
+        }
+        let words = |arg: &'_ Arg| as_written(arg).unwrap_or(UNKNOWN).to_owned();
+        let words: Vec<String> = act.args.iter().map(words).collect();
+        let text = listed::folded(words.iter().map(String::as_str));
+        let text = text.trim();
+        exec.allowlist.iter().any(|entry| {
+            let pattern = entry.pattern.trim();
+            let fits = if entry.is_exact {
+                words.join(" ").trim() == pattern
+            } else {
+                !pattern.is_empty()
+                    && listed::fits(&listed::folded(pattern.split_whitespace()), text)
+            };
+            fits && names_extras(entry, act)
+        })
+    }
+
+    fn reads_strictly(&self, exec: &Exec, facts: &Facts) -> bool {
+        if !facts.is_read_only {
+            return false;
+        }
+        if !exec.is_strict {
+            return true;
+        }
+        let act = &facts.act;
+        let Some(program) = act.program().filter(|_| act.kind == ActKind::Command) else {
+            return false;
+        };
+        let is_version = act.args.len() == 2
+            && act
+                .args
+                .iter()
+                .skip(1)
+                .all(|arg| arg.as_known().is_some_and(|word| VERSIONS.contains(&word)));
+        let is_known = READERS.contains(&program) || SUBCOMMANDS.contains(&program) || is_version;
+        is_known && !self.has_syntax && act.args.iter().skip(1).all(|arg| !is_path(arg))
+    }
+}
+
+/// Whether a pattern names what an act does beyond its program's ordinary use.
+fn names_extras(entry: &Listed, act: &Act) -> bool {
+    entry.is_exact
+        || act.extras.iter().all(|place| {
+            let word = act.args.get(*place).and_then(Arg::as_known);
+            word.is_some_and(|word| entry.pattern.split_whitespace().any(|named| named == word))
+        })
+}
+
+/// Whether an argument is a file path: it begins like one, climbs, or is not known.
+fn is_path(arg: &Arg) -> bool {
+    let Some(text) = as_written(arg) else { return true };
+    let value = text.strip_prefix('-').and_then(|option| option.split_once('='));
+    let value = value.map_or(text, |(_, value)| value);
+    let mut letters = value.chars();
+    let has_drive = letters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+        && letters.next() == Some(':')
+        && matches!(letters.next(), Some('\\' | '/'));
+    value.starts_with('/')
+        || value.starts_with("./")
+        || value.starts_with("../")
+        || value.starts_with('~')
+        || has_drive
+        || value.split('/').any(|part| part == "..")
+}

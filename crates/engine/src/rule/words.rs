@@ -1,0 +1,251 @@
+//! Rules about commands, found by walking the words of an argument list.
+
+use std::collections::HashMap;
+
+use crate::pattern::words::{PatternWord, WordPattern, fits};
+
+/// The place of a rule in its list.
+pub(super) type RuleId = u32;
+
+/// Up to this many children are looked through; more are hashed.
+const FEW: usize = 8;
+
+/// Rules about commands as a tree of words.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WordIndex {
+    nodes: Vec<Node>,
+    /// Whether there are rules that raw text is compared with.
+    has_raw: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Node {
+    children: Children,
+    /// A rule `prefix:*` whose words end here.
+    prefix: Option<RuleId>,
+    /// A plain rule whose words end here.
+    plain: Option<RuleId>,
+    /// Rules whose first word with a star stands here.
+    globs: Vec<Tail>,
+}
+
+/// The words of a rule from its first star on.
+#[derive(Clone, Debug)]
+struct Tail {
+    words: Vec<PatternWord>,
+    /// The same words as one text, for stars that cross arguments.
+    text: String,
+    rule: RuleId,
+}
+
+#[derive(Clone, Debug)]
+enum Children {
+    Few(Vec<(Box<str>, u32)>),
+    Many(HashMap<Box<str>, u32>),
+}
+
+impl Default for Children {
+    fn default() -> Children {
+        Children::Few(Vec::new())
+    }
+}
+
+impl Children {
+    fn get(&self, word: &str) -> Option<u32> {
+        match self {
+            Children::Few(few) => {
+                few.iter().find(|(known, _)| **known == *word).map(|(_, node)| *node)
+            }
+            Children::Many(many) => many.get(word).copied(),
+        }
+    }
+
+    fn insert(&mut self, word: &str, node: u32) {
+        match self {
+            Children::Few(few) if few.len() < FEW => few.push((word.into(), node)),
+            Children::Few(few) => {
+                let mut many: HashMap<Box<str>, u32> = std::mem::take(few).into_iter().collect();
+                many.insert(word.into(), node);
+                *self = Children::Many(many);
+            }
+            Children::Many(many) => {
+                many.insert(word.into(), node);
+            }
+        }
+    }
+}
+
+/// One argument as rules see it: its text where that is known.
+pub(super) type Known<'a> = Option<&'a str>;
+
+impl WordIndex {
+    /// Adds a rule's pattern.
+    pub(super) fn insert(&mut self, pattern: &WordPattern, rule: RuleId) {
+        match pattern {
+            WordPattern::Nothing => {}
+            WordPattern::Prefix(words) => {
+                if let Some(node) = self.path(words.iter().map(String::as_str)) {
+                    node.prefix.get_or_insert(rule);
+                }
+            }
+            WordPattern::Plain(words) => {
+                self.has_raw = true;
+                if let Some(node) = self.path(words.iter().map(String::as_str)) {
+                    node.plain.get_or_insert(rule);
+                }
+            }
+            WordPattern::Glob(words) => {
+                self.has_raw = true;
+                let leading = words.iter().map_while(|word| match word {
+                    PatternWord::Literal(text) => Some(text.as_str()),
+                    PatternWord::Fits(_) | PatternWord::Star => None,
+                });
+                let count = leading.clone().count();
+                let tail = words.get(count..).unwrap_or_default();
+                let text: Vec<String> = tail.iter().map(spelled).collect();
+                let tail = Tail { words: tail.to_vec(), text: text.join(" "), rule };
+                if let Some(node) = self.path(leading) {
+                    node.globs.push(tail);
+                }
+            }
+        }
+    }
+
+    /// A rule that names this argument list: every extra place must be named by its words.
+    pub(super) fn covers(&self, args: &[Known<'_>], extras: &[usize]) -> Option<RuleId> {
+        self.walk(args, |node, depth| {
+            let is_named = extras.iter().all(|place| *place < depth);
+            let plain = node.plain.filter(|_| depth == args.len());
+            let rest = args.get(depth..).unwrap_or_default();
+            plain
+                .or(node.prefix.filter(|_| is_named))
+                .or_else(|| node.tail(|tail| match_words(&tail.words, rest, depth, extras)))
+        })
+    }
+
+    /// A rule that speaks about this argument list, extras or not.
+    pub(super) fn speaks(&self, args: &[Known<'_>]) -> Option<RuleId> {
+        self.walk(args, |node, depth| {
+            let rest = args.get(depth..).unwrap_or_default();
+            let plain = node.plain.filter(|_| rest.is_empty());
+            plain.or(node.prefix).or_else(|| {
+                node.tail(|tail| match_words(&tail.words, rest, depth, &[])).or_else(|| {
+                    if node.globs.is_empty() {
+                        return None;
+                    }
+                    let text: Vec<&str> = rest.iter().map(|arg| arg.unwrap_or_default()).collect();
+                    let text = text.join(" ");
+                    node.tail(|tail| fits(&tail.text, &text))
+                })
+            })
+        })
+    }
+
+    /// A plain rule or one with stars that fits raw text, in which stars cross blanks.
+    pub(super) fn speaks_of_raw(&self, raw: &str) -> Option<RuleId> {
+        if !self.has_raw {
+            return None;
+        }
+        let raw = raw.trim();
+        let mut node = self.nodes.first()?;
+        let mut rest = raw;
+        loop {
+            if rest.is_empty() {
+                return node.plain.or_else(|| node.tail(|tail| fits(&tail.text, "")));
+            }
+            let found = node.tail(|tail| fits(&tail.text, rest));
+            if found.is_some() {
+                return found;
+            }
+            let (word, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            node = self.nodes.get(node.children.get(word)? as usize)?;
+            rest = behind.trim_start();
+        }
+    }
+
+    /// Goes down as far as the words are known and have rules; `look` sees every node on the way.
+    fn walk(
+        &self,
+        args: &[Known<'_>],
+        look: impl Fn(&Node, usize) -> Option<RuleId>,
+    ) -> Option<RuleId> {
+        let mut node = self.nodes.first()?;
+        for depth in 0..=args.len() {
+            let found = look(node, depth);
+            if found.is_some() {
+                return found;
+            }
+            let word = args.get(depth).copied().flatten()?;
+            node = self.nodes.get(node.children.get(word)? as usize)?;
+        }
+        None
+    }
+
+    /// The node at the end of these words, made if need be.
+    fn path<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Option<&mut Node> {
+        if self.nodes.is_empty() {
+            self.nodes.push(Node::default());
+        }
+        let mut at = 0;
+        for word in words {
+            let child = self.nodes.get(at).and_then(|node| node.children.get(word));
+            at = if let Some(child) = child {
+                child as usize
+            } else {
+                let new = self.nodes.len();
+                let id = u32::try_from(new).ok()?;
+                self.nodes.get_mut(at)?.children.insert(word, id);
+                self.nodes.push(Node::default());
+                new
+            };
+        }
+        self.nodes.get_mut(at)
+    }
+}
+
+impl Node {
+    fn tail(&self, test: impl Fn(&Tail) -> bool) -> Option<RuleId> {
+        self.globs.iter().find(|tail| test(tail)).map(|tail| tail.rule)
+    }
+}
+
+/// A word as it is compared where stars cross arguments.
+fn spelled(word: &PatternWord) -> String {
+    match word {
+        PatternWord::Star => "*".to_owned(),
+        PatternWord::Fits(text) => text.clone(),
+        PatternWord::Literal(text) => text.replace('\\', "\\\\").replace('*', "\\*"),
+    }
+}
+
+/// Word by word; a lone star takes any number of arguments, but none that must be named.
+fn match_words(words: &[PatternWord], args: &[Known<'_>], depth: usize, extras: &[usize]) -> bool {
+    // The same way as with letters: after a mismatch the last star takes one argument more.
+    let (mut at, mut here) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        let is_taken = match (words.get(at), args.get(here)) {
+            (Some(PatternWord::Star), _) => {
+                star = Some((at + 1, here));
+                at += 1;
+                continue;
+            }
+            (None, None) => return true,
+            (None, Some(_)) | (Some(_), None) => false,
+            (Some(PatternWord::Literal(text)), Some(arg)) => *arg == Some(text.as_str()),
+            (Some(PatternWord::Fits(text)), Some(arg)) => arg.is_some_and(|arg| fits(text, arg)),
+        };
+        match star {
+            _ if is_taken => {
+                at += 1;
+                here += 1;
+            }
+            Some((behind, from)) if from < args.len() && !extras.contains(&(depth + from)) => {
+                star = Some((behind, from + 1));
+                at = behind;
+                here = from + 1;
+            }
+            _ => return false,
+        }
+    }
+}

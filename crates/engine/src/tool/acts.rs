@@ -1,0 +1,330 @@
+//! From a call to its acts, for every kind of tool.
+
+use portcullis_shell::{Dialect, Refusal};
+use serde_json::Value as Json;
+
+use super::address;
+use super::{Field, Spec, ToolKind};
+use crate::act::{Act, ActKind};
+use crate::analysis::{self, Acts};
+use crate::call::{Call, Shell};
+use crate::effect::{Effect, EffectOn, Target};
+use crate::language::{Change, patch_targets};
+use crate::place::{Ground, absolute};
+
+/// How many addresses or files one call may name.
+const NAMED: usize = 256;
+
+/// What a call consists of.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(crate) struct ToolActs {
+    pub(crate) acts: Vec<Act>,
+    /// Why a command, or a text inside it, was not read.
+    pub(crate) refusals: Vec<Refusal>,
+    /// The command as written, where there is one.
+    pub(crate) text: Option<String>,
+    /// What is wrong with the input itself.
+    pub(crate) fault: Option<Fault>,
+    /// Whether the field that says what it is about is there.
+    pub(crate) has_subject: bool,
+    /// Whether the shell is one that is not read here.
+    pub(crate) is_other_shell: bool,
+    /// Whether shell syntax of the strict table occurs.
+    pub(crate) has_syntax: bool,
+    /// Whether a limit was passed.
+    pub(crate) is_cut: bool,
+}
+
+/// What is wrong with an input: it then matches every deny and ask rule of its tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) message: String,
+}
+
+/// A field of an input; `a.b` is field b of object a.
+pub(crate) fn member<'a>(input: &'a Json, name: &str) -> Option<&'a Json> {
+    input.get(name).or_else(|| {
+        let (first, rest) = name.split_once('.')?;
+        member(input.get(first)?, rest)
+    })
+}
+
+/// The acts of a call under one reading.
+pub(crate) fn acts(spec: &Spec, call: &Call, shell: Shell, ground: &Ground) -> ToolActs {
+    let source = Source { spec, input: &call.input, ground };
+    match spec.kind {
+        ToolKind::Shell if spec.is_foreign_shell => source.whole(Effect::Unknown),
+        ToolKind::Shell => source.shell(shell),
+        ToolKind::Read => source.files(Effect::Read),
+        ToolKind::Write | ToolKind::Edit => source.files(Effect::Write),
+        ToolKind::Patch => source.patch(),
+        ToolKind::Search => source.search(),
+        ToolKind::Fetch => source.fetch(),
+        ToolKind::Agent => source.whole(Effect::Execute),
+        ToolKind::Mcp | ToolKind::Other => source.whole(Effect::Unknown),
+    }
+}
+
+struct Source<'a> {
+    spec: &'a Spec,
+    input: &'a Json,
+    ground: &'a Ground,
+}
+
+impl Source<'_> {
+    /// The first present value of a field.
+    fn get(&self, field: Field) -> Option<&Json> {
+        let mut names = self.spec.field(field).iter();
+        names.find_map(|name| member(self.input, name).filter(|value| !value.is_null()))
+    }
+
+    fn name(&self, field: Field) -> &str {
+        let mut names = self.spec.field(field).iter();
+        let present = names.find(|name| member(self.input, name).is_some());
+        present.map_or(field.name(), |name| name.as_ref())
+    }
+
+    fn fault(&self, field: Field, wanted: &str) -> ToolActs {
+        let message = format!("`{}` is not {wanted}", self.name(field));
+        let acts = vec![self.act(EffectOn::of(Effect::Unknown))];
+        ToolActs { acts, fault: Some(Fault { message }), has_subject: true, ..ToolActs::default() }
+    }
+
+    fn act(&self, effect: EffectOn) -> Act {
+        Act {
+            kind: ActKind::Tool,
+            effects: vec![effect],
+            directory: Some(self.ground.cwd.clone()),
+            ..Act::default()
+        }
+    }
+
+    fn of(&self, effects: Vec<EffectOn>) -> ToolActs {
+        let has_subject = !effects.is_empty();
+        let acts = effects.into_iter().map(|effect| self.act(effect)).collect();
+        ToolActs { acts, has_subject, ..ToolActs::default() }
+    }
+
+    /// A tool of which nothing but its kind is known.
+    fn whole(&self, effect: Effect) -> ToolActs {
+        self.of(vec![EffectOn::of(effect)])
+    }
+
+    fn shell(&self, shell: Shell) -> ToolActs {
+        let ground = match self.get(Field::Cwd) {
+            None => None,
+            Some(Json::String(cwd)) => absolute(cwd, &self.ground.cwd, self.ground.home.as_deref())
+                .map(|cwd| Ground { cwd, ..self.ground.clone() }),
+            Some(_) => return self.fault(Field::Cwd, "a directory"),
+        };
+        let ground = ground.as_ref().unwrap_or(self.ground);
+        let shell = match self.get(Field::Shell) {
+            None => shell,
+            Some(Json::String(name)) => named_shell(name),
+            Some(_) => Shell::Other,
+        };
+        let (dialect, is_other_shell) = match shell {
+            Shell::Known(dialect) => (dialect, false),
+            Shell::Other => (Dialect::Bash, true),
+        };
+        let mut found = match self.get(Field::Command) {
+            None => return ToolActs::default(),
+            Some(Json::String(command)) if command.trim().is_empty() => return ToolActs::default(),
+            Some(Json::String(command)) => {
+                let acts = analysis::analyse(command, dialect, ground);
+                ToolActs { text: Some(command.clone()), ..of_analysis(acts) }
+            }
+            Some(Json::Array(words)) => {
+                let args: Option<Vec<String>> =
+                    words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+                match args {
+                    None => return self.fault(Field::Command, "a list of texts"),
+                    Some(args) if args.is_empty() => return ToolActs::default(),
+                    Some(args) => of_analysis(analysis::analyse_argv(&args, dialect, ground)),
+                }
+            }
+            Some(_) => return self.fault(Field::Command, "a text"),
+        };
+        found.has_subject = true;
+        found.is_other_shell = is_other_shell;
+        found
+    }
+
+    fn files(&self, effect: Effect) -> ToolActs {
+        let mut effects = Vec::new();
+        for field in [Field::Path, Field::Paths] {
+            match self.get(field) {
+                None => {}
+                Some(Json::String(path)) => effects.push(file(effect, path)),
+                Some(Json::Array(paths)) if field == Field::Paths || paths.len() < NAMED => {
+                    for path in paths.iter().take(NAMED) {
+                        let path = path.as_str().or_else(|| path.get("path")?.as_str());
+                        match path {
+                            Some(path) if field == Field::Paths => {
+                                effects.push(files_of(effect, path));
+                            }
+                            Some(path) => effects.push(file(effect, path)),
+                            None => return self.fault(field, "a list of paths"),
+                        }
+                    }
+                    if paths.len() > NAMED {
+                        return self.fault(field, "a list of so few paths that all are judged");
+                    }
+                }
+                Some(_) => return self.fault(field, "a path"),
+            }
+        }
+        if effects.is_empty() {
+            return ToolActs { has_subject: false, ..self.whole(effect) };
+        }
+        self.of(effects)
+    }
+
+    fn patch(&self) -> ToolActs {
+        let text = match self.get(Field::Patch) {
+            None => return ToolActs { has_subject: false, ..self.whole(Effect::Write) },
+            Some(Json::String(text)) => text.clone(),
+            // `["apply_patch", "*** Begin Patch …"]`
+            Some(Json::Array(words)) => match words.last().and_then(Json::as_str) {
+                Some(text) => text.to_owned(),
+                None => return self.fault(Field::Patch, "a patch"),
+            },
+            Some(_) => return self.fault(Field::Patch, "a patch"),
+        };
+        self.of(patched(envelope(&text)))
+    }
+
+    fn search(&self) -> ToolActs {
+        let root = match self.get(Field::Path) {
+            None => ".",
+            Some(Json::String(path)) => path,
+            Some(_) => return self.fault(Field::Path, "a path"),
+        };
+        let mut roots = vec![root.to_owned()];
+        let patterns: Vec<&str> = match self.get(Field::Pattern) {
+            Some(Json::String(pattern)) => vec![pattern],
+            Some(Json::Array(patterns)) => {
+                patterns.iter().take(NAMED).filter_map(Json::as_str).collect()
+            }
+            _ => Vec::new(),
+        };
+        // A pattern for names may lead elsewhere than below the root.
+        for pattern in patterns.into_iter().filter(|_| self.spec.is_listing) {
+            let fixed: Vec<&str> = pattern
+                .split('/')
+                .take_while(|part| !part.contains(['*', '?', '[', '{']))
+                .collect();
+            if pattern.starts_with(['/', '~']) {
+                roots.push(format!("{}/", fixed.join("/")));
+            } else if fixed.contains(&"..") || pattern.contains("/..") {
+                roots.push(format!("{root}/{pattern}"));
+            }
+        }
+        let effects = roots
+            .into_iter()
+            .map(|root| EffectOn {
+                is_deep: true,
+                is_listing: self.spec.is_listing,
+                ..EffectOn::new(Effect::Read, Target::Path(root))
+            })
+            .collect();
+        self.of(effects)
+    }
+
+    fn fetch(&self) -> ToolActs {
+        let mut effects = Vec::new();
+        let mut addresses = match self.get(Field::Url) {
+            None => Vec::new(),
+            Some(Json::String(address)) => vec![address.clone()],
+            Some(Json::Array(all)) if all.len() <= NAMED && all.iter().all(Json::is_string) => {
+                all.iter().filter_map(Json::as_str).map(str::to_owned).collect()
+            }
+            Some(_) => return self.fault(Field::Url, "an address"),
+        };
+        if addresses.is_empty()
+            && self.spec.field(Field::Url).is_empty()
+            && let Some(Json::String(prompt)) = self.get(Field::Prompt)
+        {
+            addresses = address::addresses(prompt);
+        }
+        for address in addresses {
+            effects.push(EffectOn::new(Effect::Connect, Target::Host(address)));
+        }
+        if effects.is_empty() {
+            let has_subject = self.get(Field::Query).is_some();
+            let effect = EffectOn::new(Effect::Connect, Target::Named("the network"));
+            return ToolActs { has_subject, ..self.of(vec![effect]) };
+        }
+        self.of(effects)
+    }
+}
+
+fn of_analysis(found: Acts) -> ToolActs {
+    ToolActs {
+        acts: found.acts,
+        refusals: found.refusals,
+        has_syntax: !found.syntax.is_empty(),
+        is_cut: found.is_cut,
+        ..ToolActs::default()
+    }
+}
+
+/// The shell of this name or path.
+fn named_shell(name: &str) -> Shell {
+    match name.rsplit('/').next().unwrap_or(name) {
+        "bash" => Shell::Known(Dialect::Bash),
+        "sh" | "dash" | "ash" => Shell::Known(Dialect::Sh),
+        "zsh" => Shell::Known(Dialect::Zsh),
+        _ => Shell::Other,
+    }
+}
+
+fn file(effect: Effect, path: &str) -> EffectOn {
+    EffectOn::new(effect, Target::Path(path.to_owned()))
+}
+
+/// A file, or with letters that mean something everything below the directories before them.
+fn files_of(effect: Effect, path: &str) -> EffectOn {
+    if effect == Effect::Read && path.contains(['*', '?', '{']) {
+        let fixed: Vec<&str> =
+            path.split('/').take_while(|part| !part.contains(['*', '?', '{', '['])).collect();
+        let root = if fixed.is_empty() { ".".to_owned() } else { fixed.join("/") + "/" };
+        return EffectOn { is_deep: true, ..EffectOn::new(effect, Target::Path(root)) };
+    }
+    file(effect, path)
+}
+
+/// The lines of a patch in its envelope, without what stands around it.
+fn envelope(text: &str) -> &str {
+    let start = text.find("*** Begin Patch");
+    let end = text.rfind("*** End Patch").map(|at| at + "*** End Patch".len());
+    match (start, end) {
+        (Some(start), Some(end)) => text.get(start..end).unwrap_or(text),
+        (Some(start), None) => text.get(start..).unwrap_or(text),
+        (None, _) => text,
+    }
+}
+
+/// What applying a patch does.
+fn patched(text: &str) -> Vec<EffectOn> {
+    let found = patch_targets(text.as_bytes());
+    let on = |effect: Effect, path: &[u8]| {
+        EffectOn::new(effect, Target::Path(String::from_utf8_lossy(path).into_owned()))
+    };
+    let mut effects = Vec::new();
+    for change in &found.changes {
+        match change {
+            Change::Add(path) | Change::Update(path) => effects.push(on(Effect::Write, path)),
+            Change::Delete(path) => effects.push(on(Effect::Delete, path)),
+            Change::Move { from, to } => {
+                effects.push(on(Effect::Delete, from));
+                effects.push(on(Effect::Write, to));
+            }
+        }
+    }
+    if found.unknown.is_some() {
+        effects.push(EffectOn::of(Effect::Unknown));
+    }
+    effects
+}

@@ -1,0 +1,88 @@
+//! Addresses: the host a URL leads to, as whoever fetches it would see it.
+
+/// The host of an address, lower case; none where it cannot be told for certain.
+pub(super) fn host(address: &str) -> Option<String> {
+    // What browsers and fetchers do: blanks at the ends and line breaks vanish, a backslash is a
+    // slash.
+    let address: String = address
+        .trim()
+        .chars()
+        .filter(|letter| !matches!(letter, '\t' | '\n' | '\r'))
+        .map(|letter| if letter == '\\' { '/' } else { letter })
+        .collect();
+    let rest = match address.split_once(':') {
+        Some((scheme, rest)) if ["http", "https"].contains(&&*scheme.to_ascii_lowercase()) => rest,
+        // `example.com:8080/x` has no scheme; `file:x` leads to no host.
+        Some((head, rest)) if head.contains('.') && !rest.starts_with('/') => address.as_str(),
+        Some((head, _)) if head.contains('/') => address.as_str(),
+        Some(_) => return None,
+        None => address.as_str(),
+    };
+    let authority = rest.trim_start_matches('/').split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = match host.strip_prefix('[') {
+        Some(literal) => literal.split_once(']')?.0,
+        None => host.split(':').next()?,
+    };
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_:".contains(letter);
+    (!host.is_empty() && host.chars().all(is_plain)).then_some(host)
+}
+
+/// The host of an address as a list of one, or of none.
+pub(crate) fn hosts(address: &str) -> Vec<String> {
+    host(address).into_iter().collect()
+}
+
+/// The addresses in running text.
+pub(super) fn addresses(text: &str) -> Vec<String> {
+    let lower = text.to_ascii_lowercase();
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = lower.get(from..).and_then(|rest| rest.find("http")) {
+        let start = from + at;
+        let rest = text.get(start..).unwrap_or_default();
+        let is_address =
+            |scheme: &str| lower.get(start..).is_some_and(|rest| rest.starts_with(scheme));
+        let end = rest
+            .find(|letter: char| letter.is_whitespace() || "<>\"'`".contains(letter))
+            .unwrap_or(rest.len());
+        if is_address("http:") || is_address("https:") {
+            found.push(rest.get(..end).unwrap_or_default().to_owned());
+            from = start + end.max(1);
+        } else {
+            from = start + 4;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{addresses, host};
+
+    #[test]
+    fn the_host_is_the_one_that_is_reached() {
+        #[rustfmt::skip]
+        let cases = [
+            ("https://example.com/a",              Some("example.com")),
+            ("HTTPS://Example.COM./a",             Some("example.com")),
+            ("https://good.com@evil.com/",         Some("evil.com")),
+            ("https://good.com:80@evil.com:81/x",  Some("evil.com")),
+            ("https://evil.com\\@good.com/",       Some("evil.com")),
+            ("https://ev\til.com/",                Some("evil.com")),
+            ("https:evil.com",                     Some("evil.com")),
+            ("example.com/x:y",                    Some("example.com")),
+            ("example.com:8080/x",                 Some("example.com")),
+            ("http://[::1]:80/",                   Some("::1")),
+            ("http://ex%61mple.com/",              None),
+            ("file:///etc/passwd",                 None),
+            ("",                                   None),
+        ];
+        for (address, want) in cases {
+            assert_eq!(host(address).as_deref(), want, "`{address}`");
+        }
+        let text = "see https://a.example/x and <http://b.example>, not httpd";
+        assert_eq!(addresses(text), ["https://a.example/x", "http://b.example"]);
+    }
+}
