@@ -1,0 +1,199 @@
+//! Verdicts as cases: the tables in `tests/verdicts/*.toml`.
+//!
+//! A file holds groups with a policy and where the call happens; a case is a command, or a tool
+//! with its input, the outcome it must have, and why.
+
+#![cfg(test)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use portcullis_engine::world::WorldKind;
+use portcullis_engine::{Call, Mode, Outcome, Policy, PolicyText, Source, Verdict, World, judge};
+use serde_json::Value as Json;
+use toml::{Table, Value};
+
+/// A disk that a case describes.
+struct Disk {
+    links: BTreeMap<String, String>,
+    shared: Vec<String>,
+    folds: bool,
+}
+
+impl World for Disk {
+    fn kind(&self) -> WorldKind {
+        WorldKind::Recorded
+    }
+
+    fn resolve(&self, path: &str) -> Option<String> {
+        for (link, target) in self.links.iter().rev() {
+            if let Some(rest) = path.strip_prefix(link.as_str())
+                && (rest.is_empty() || rest.starts_with('/'))
+            {
+                return Some(format!("{target}{rest}"));
+            }
+        }
+        Some(path.to_owned())
+    }
+
+    fn is_shared(&self, path: &str) -> bool {
+        self.shared.iter().any(|shared| shared == path)
+    }
+
+    fn folds_case(&self, _path: &str) -> bool {
+        self.folds
+    }
+}
+
+#[test]
+fn every_case_has_its_verdict() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verdicts");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    for file in files {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let table: Table = std::fs::read_to_string(&file).unwrap().parse().unwrap();
+        for group in list(&table, "group") {
+            for case in list(group, "case") {
+                for (case, mode) in modes(case) {
+                    count += 1;
+                    let verdict = verdict(group, &case, mode);
+                    for mistake in mistakes(&case, &verdict) {
+                        wrong.push(format!("{name}: {} {mistake}", shown(&case, mode)));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A case, or five of them where it says what every mode answers.
+fn modes(case: &Table) -> Vec<(Table, Option<Mode>)> {
+    let Some(all) = text(case, "modes") else { return vec![(case.clone(), None)] };
+    let wants: Vec<&str> = all.split_whitespace().collect();
+    assert_eq!(wants.len(), 5, "`modes` has an outcome for each mode: {all}");
+    let each = Mode::ALL.into_iter().zip(wants);
+    each.map(|(mode, want)| {
+        let mut case = case.clone();
+        case.insert("want".to_owned(), Value::String(want.to_owned()));
+        (case, Some(mode))
+    })
+    .collect()
+}
+
+fn verdict(group: &Table, case: &Table, mode: Option<Mode>) -> Verdict {
+    let given = |key: &str| case.get(key).or_else(|| group.get(key));
+    let string = |key: &str| given(key).and_then(Value::as_str);
+    let mut policy = Policy::builtin();
+    if let Some(json) = given("policy") {
+        let text = PolicyText::from_json(&json_of(json)).unwrap_or_else(|error| panic!("{error}"));
+        policy = Policy::of_layers(&[(Source::User, text)]).unwrap();
+    }
+    let mode = mode.or_else(|| string("mode").map(|name| Mode::from_name(name).unwrap()));
+    if let Some(mode) = mode {
+        policy = policy.with_mode(mode);
+    }
+    let input = match text(case, "command") {
+        Some(command) => serde_json::json!({ "command": command }),
+        None => match (text(case, "json"), case.get("path").or_else(|| case.get("file_path"))) {
+            (Some(json), _) => serde_json::from_str(json).unwrap(),
+            (None, Some(path)) => serde_json::json!({ "file_path": path.as_str().unwrap() }),
+            (None, None) => case.get("input").map_or(Json::Null, json_of),
+        },
+    };
+    let mut call = Call::new(string("tool").unwrap_or("Bash"), input, "");
+    call.cwd = string("cwd").unwrap_or("/home/dev/proj").to_owned();
+    call.root = string("root").map(str::to_owned);
+    call.home = Some(string("home").unwrap_or("/home/dev").to_owned());
+    call.host = string("host").map(str::to_owned);
+    let strings = |value: &Value| value.as_str().unwrap().to_owned();
+    let disk = Disk {
+        links: given("links").map_or_else(BTreeMap::new, |links| {
+            links
+                .as_table()
+                .unwrap()
+                .iter()
+                .map(|(key, value)| (key.clone(), strings(value)))
+                .collect()
+        }),
+        shared: given("shared").map_or_else(Vec::new, |shared| {
+            shared.as_array().unwrap().iter().map(strings).collect()
+        }),
+        folds: given("folds").is_some_and(|folds| folds.as_bool().unwrap()),
+    };
+    judge(&policy, &call, &disk)
+}
+
+fn mistakes(case: &Table, verdict: &Verdict) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut compare = |what: &str, want: Option<String>, got: String| {
+        if let Some(want) = want.filter(|want| *want != got) {
+            let why = text(case, "why").unwrap_or("");
+            let reasons: Vec<String> = verdict
+                .reasons
+                .iter()
+                .map(|reason| format!("{}: {}", reason.code, reason.message))
+                .collect();
+            wrong.push(format!(
+                "must have {what} {want}, has {got}: {why} [{}]",
+                reasons.join("; ")
+            ));
+        }
+    };
+    let string = |key: &str| text(case, key).map(str::to_owned);
+    let flag = |key: &str| case.get(key).map(|value| value.as_bool().unwrap().to_string());
+    let code = verdict.reasons.first().map_or_else(String::new, |reason| reason.code.to_string());
+    compare("outcome", string("want"), verdict.outcome.name().to_owned());
+    compare("tier", string("tier"), verdict.tier.name().to_owned());
+    compare("code", string("code"), code);
+    compare("firm", flag("firm"), verdict.is_firm.to_string());
+    compare("read_only", flag("read_only"), verdict.is_read_only.to_string());
+    if let Some(rules) = case.get("suggestions") {
+        let rules: Vec<&str> =
+            rules.as_array().unwrap().iter().map(|rule| rule.as_str().unwrap()).collect();
+        let got: Vec<&str> =
+            verdict.suggestions.iter().map(|suggestion| suggestion.rule.as_str()).collect();
+        compare("suggestions", Some(format!("{rules:?}")), format!("{got:?}"));
+    }
+    // What holds for every verdict.
+    let strictest = verdict.acts.iter().map(|act| act.outcome).max().unwrap_or(Outcome::Allow);
+    compare(
+        "the strictest of its acts",
+        Some(strictest.name().to_owned()),
+        verdict.outcome.name().to_owned(),
+    );
+    wrong
+}
+
+fn shown(case: &Table, mode: Option<Mode>) -> String {
+    let what = text(case, "command").or_else(|| text(case, "path")).or_else(|| text(case, "json"));
+    let what = what.map_or_else(|| format!("{:?}", case.get("input")), |what| format!("`{what}`"));
+    mode.map_or_else(String::new, |mode| format!("[{}] ", mode.name())) + &what
+}
+
+fn list<'a>(table: &'a Table, key: &str) -> Vec<&'a Table> {
+    let items = table.get(key).and_then(Value::as_array);
+    items.map_or_else(Vec::new, |items| items.iter().map(|item| item.as_table().unwrap()).collect())
+}
+
+fn text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
+    table.get(key).map(|value| value.as_str().unwrap_or_else(|| panic!("`{key}` is no text")))
+}
+
+fn json_of(value: &Value) -> Json {
+    match value {
+        Value::String(text) => Json::from(text.as_str()),
+        Value::Integer(number) => Json::from(*number),
+        Value::Float(number) => Json::from(*number),
+        Value::Boolean(is_true) => Json::from(*is_true),
+        Value::Datetime(date) => Json::from(date.to_string()),
+        Value::Array(items) => items.iter().map(json_of).collect(),
+        Value::Table(table) => {
+            Json::Object(table.iter().map(|(key, value)| (key.clone(), json_of(value))).collect())
+        }
+    }
+}
