@@ -8,9 +8,9 @@ use crate::options::OptionToken;
 
 /// The text of `catalog.rs`.
 pub fn catalog(programs: &BTreeMap<String, Program>, words: &Sets) -> Result<String, String> {
-    let mut out = String::new();
+    let mut writer = Writer { out: String::new(), shared: BTreeMap::new() };
+    let mut rows = String::new();
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
-    let _ = writeln!(out, "pub(super) static PROGRAMS: &[Program] = &[");
     for (place, program) in programs.values().enumerate() {
         for name in std::iter::once(&program.name).chain(&program.aliases) {
             if names.insert(name, place).is_some() {
@@ -18,16 +18,18 @@ pub fn catalog(programs: &BTreeMap<String, Program>, words: &Sets) -> Result<Str
             }
         }
         let _ = writeln!(
-            out,
-            "Program {{ name: {:?}, entry: {}, is_builtin: {}, read_only: &{:?}, not_read_only: &{:?} }},",
+            rows,
+            "Program {{ name: {:?}, entry: &{}, is_builtin: {}, read_only: &{:?}, not_read_only: &{:?} }},",
             program.name,
-            entry(&program.entry),
+            writer.entry(&program.entry),
             program.is_builtin,
             program.read_only,
             program.not_read_only
         );
     }
-    let _ = writeln!(out, "];\npub(super) static NAMES: &[(&str, u16)] = &[");
+    let mut out = writer.out;
+    let _ = writeln!(out, "pub(super) static PROGRAMS: &[Program] = &[\n{rows}];");
+    let _ = writeln!(out, "pub(super) static NAMES: &[(&str, u16)] = &[");
     for (name, place) in names {
         let _ = writeln!(out, "({name:?}, {place}),");
     }
@@ -41,88 +43,134 @@ pub fn catalog(programs: &BTreeMap<String, Program>, words: &Sets) -> Result<Str
     Ok(out)
 }
 
-fn entry(entry: &Entry) -> String {
-    let style = match entry.style.as_str() {
-        "exact" => "Exact",
-        "posix" => "Posix",
-        "go" => "Go",
-        "raw" => "Raw",
-        _ => "Gnu",
-    };
-    let wraps = match entry.wraps.as_str() {
-        "plain" => "Plain",
-        "kept" => "Kept",
-        _ => "No",
-    };
-    let options: Vec<String> = entry.options.iter().map(option).collect();
-    let operands: Vec<String> = entry
-        .operands
-        .iter()
-        .map(|(name, mark)| {
-            format!("Role {{ kind: ValueKind::{}, count: {:?} }}", kind(name), mark)
-        })
-        .collect();
-    let whens: Vec<String> = entry.when.iter().map(when).collect();
-    let verbs: Vec<String> = entry
-        .verbs
-        .iter()
-        .map(|(own, names)| format!("(Effects({}), &{names:?})", effects(own)))
-        .collect();
-    let excepts: Vec<String> = entry.except.iter().map(except).collect();
-    let services = match entry.services.as_str() {
-        "" => "Services::None".to_owned(),
-        "any" => "Services::Any".to_owned(),
-        "all" => "Services::All".to_owned(),
-        listed => format!("Services::Words(&{:?})", listed.split_whitespace().collect::<Vec<_>>()),
-    };
-    let subs: Vec<String> = entry
-        .subs
-        .iter()
-        .map(|(names, sub)| format!("Sub {{ names: &{names:?}, entry: {} }}", self::entry(sub)))
-        .collect();
-    format!(
-        "Entry {{ style: Style::{style}, effects: Effects({}), any_option: {}, options: &[{}], any_operand: {}, \
-         operands: &[{}], unless: &{:?}, target: &{:?}, alone: {}, with_operand: Effects({}), \
-         wraps: Wraps::{wraps}, global: {}, digits: {}, plus: {}, secrets: {}, finding: {:?}, soft: {:?}, \
-         reader: {:?}, services: {}, services_first: &{:?}, verbs: &[{}], except: &[{}], closed: {}, fold: {}, \
-         harmless_meta: &{:?}, help: &{:?}, otherwise: {:?}, dry: &{:?}, dry_effects: Effects({}), \
-         listing: &{:?}, recurses: &{:?}, harmless_config: &{:?}, when: &[{}], subs: &[{}] }}",
-        effects(&entry.effects),
-        entry.any_option,
-        options.join(", "),
-        entry.any_operand,
-        operands.join(", "),
-        entry.unless,
-        entry.target,
-        entry
-            .alone
-            .as_ref()
-            .map_or("None".into(), |all| format!("Some(Effects({}))", effects(all))),
-        effects(&entry.with_operand),
-        entry.global,
-        entry.digits,
-        entry.plus,
-        entry.secrets,
-        entry.finding,
-        entry.soft,
-        entry.reader,
-        services,
-        entry.services_first,
-        verbs.join(", "),
-        excepts.join(", "),
-        entry.closed,
-        entry.fold,
-        entry.harmless_meta,
-        entry.help,
-        entry.otherwise,
-        entry.dry,
-        effects(&entry.dry_effects),
-        entry.listing,
-        entry.recurses,
-        entry.harmless_config,
-        whens.join(", "),
-        subs.join(", ")
-    )
+/// Writes entries and lists once, however many programs share them.
+struct Writer {
+    out: String,
+    /// The names under which texts are written already.
+    shared: BTreeMap<String, String>,
+}
+
+impl Writer {
+    /// The name of a static that holds this text.
+    fn share(&mut self, kind: &str, text: String) -> String {
+        if let Some(name) = self.shared.get(&text) {
+            return name.clone();
+        }
+        let name = format!("S{}", self.shared.len());
+        let _ = writeln!(self.out, "static {name}: {kind} = {text};");
+        self.shared.insert(text, name.clone());
+        name
+    }
+
+    /// The name of a list of things that are already written as Rust.
+    fn list(&mut self, kind: &str, items: &[String]) -> String {
+        if items.is_empty() {
+            return "&[]".to_owned();
+        }
+        self.share(&format!("&[{kind}]"), format!("&[{}]", items.join(", ")))
+    }
+
+    fn entry(&mut self, entry: &Entry) -> String {
+        let mut fields = String::new();
+        let mut field = |name: &str, value: &str, is_plain: bool| {
+            if !is_plain {
+                let _ = write!(fields, "{name}: {value}, ");
+            }
+        };
+        let style = match entry.style.as_str() {
+            "exact" => "Exact",
+            "posix" => "Posix",
+            "go" => "Go",
+            "raw" => "Raw",
+            _ => "Gnu",
+        };
+        let wraps = match entry.wraps.as_str() {
+            "plain" => "Plain",
+            "kept" => "Kept",
+            _ => "No",
+        };
+        let services = match entry.services.as_str() {
+            "" => String::new(),
+            "any" => "Services::Any".to_owned(),
+            "all" => "Services::All".to_owned(),
+            listed => {
+                format!("Services::Words(&{:?})", listed.split_whitespace().collect::<Vec<_>>())
+            }
+        };
+        let set = |names: &[String]| format!("Effects({})", effects(names));
+        let alone = entry.alone.as_ref().map(|all| format!("Some({})", set(all)));
+        field("style", &format!("Style::{style}"), style == "Gnu");
+        field("effects", &set(&entry.effects), false);
+        field("alone", &alone.clone().unwrap_or_default(), alone.is_none());
+        field("with_operand", &set(&entry.with_operand), entry.with_operand.is_empty());
+        field("dry_effects", &set(&entry.dry_effects), entry.dry.is_empty());
+        field("wraps", &format!("Wraps::{wraps}"), wraps == "No");
+        field("services", &services, services.is_empty());
+        for (name, is_set) in [
+            ("any_option", entry.any_option),
+            ("any_operand", entry.any_operand),
+            ("global", entry.global),
+            ("digits", entry.digits),
+            ("plus", entry.plus),
+            ("secrets", entry.secrets),
+            ("closed", entry.closed),
+            ("fold", entry.fold),
+        ] {
+            field(name, "true", !is_set);
+        }
+        for (name, text) in [
+            ("finding", &entry.finding),
+            ("soft", &entry.soft),
+            ("reader", &entry.reader),
+            ("otherwise", &entry.otherwise),
+        ] {
+            field(name, &format!("{text:?}"), text.is_none());
+        }
+        for (name, list) in [
+            ("unless", &entry.unless),
+            ("target", &entry.target),
+            ("services_first", &entry.services_first),
+            ("harmless_meta", &entry.harmless_meta),
+            ("help", &entry.help),
+            ("dry", &entry.dry),
+            ("listing", &entry.listing),
+            ("recurses", &entry.recurses),
+            ("harmless_config", &entry.harmless_config),
+        ] {
+            field(name, &format!("&{list:?}"), list.is_empty());
+        }
+        let mut lists = Vec::new();
+        let options: Vec<String> = entry.options.iter().map(option).collect();
+        lists.push(("options", self.list("OptionSpec", &options)));
+        let operands: Vec<String> = entry
+            .operands
+            .iter()
+            .map(|(name, mark)| {
+                format!("Role {{ kind: ValueKind::{}, count: {mark:?} }}", kind(name))
+            })
+            .collect();
+        lists.push(("operands", self.list("Role", &operands)));
+        let whens: Vec<String> = entry.when.iter().map(when).collect();
+        lists.push(("when", self.list("When", &whens)));
+        let verbs: Vec<String> = entry
+            .verbs
+            .iter()
+            .map(|(own, names)| format!("(Effects({}), &{names:?})", effects(own)))
+            .collect();
+        lists.push(("verbs", self.list("(Effects, &[&str])", &verbs)));
+        let excepts: Vec<String> = entry.except.iter().map(except).collect();
+        lists.push(("except", self.list("Except", &excepts)));
+        let mut subs = Vec::new();
+        for (names, sub) in &entry.subs {
+            let written = self.entry(sub);
+            subs.push(format!("Sub {{ names: &{names:?}, entry: &{written} }}"));
+        }
+        lists.push(("subs", self.list("Sub", &subs)));
+        for (name, list) in lists.iter().filter(|(_, list)| list != "&[]") {
+            let _ = write!(fields, "{name}: {list}, ");
+        }
+        self.share("Entry", format!("Entry {{ {fields}..PLAIN }}"))
+    }
 }
 
 fn except(except: &Except) -> String {
@@ -155,21 +203,28 @@ fn when(when: &When) -> String {
 }
 
 fn option(option: &OptionToken) -> String {
-    let arity = match option.arity {
-        'r' => "Required",
-        'o' => "Optional",
-        _ => "None",
-    };
-    format!(
-        "OptionSpec {{ name: {:?}, arity: Arity::{arity}, kind: ValueKind::{}, effects: Effects({}), \
-         edits: {}, quiet: {}, finding: {:?} }}",
-        option.name,
-        kind(&option.kind),
-        effects(&option.effects),
-        option.edits,
-        option.quiet,
-        option.finding
-    )
+    let mut fields = format!("name: {:?}, ", option.name);
+    match option.arity {
+        'r' => fields.push_str("arity: Arity::Required, "),
+        'o' => fields.push_str("arity: Arity::Optional, "),
+        _ => {}
+    }
+    let kind = kind(&option.kind);
+    if kind != "Opaque" {
+        let _ = write!(fields, "kind: ValueKind::{kind}, ");
+    }
+    if !option.effects.is_empty() {
+        let _ = write!(fields, "effects: Effects({}), ", effects(&option.effects));
+    }
+    for (name, is_set) in [("edits", option.edits), ("quiet", option.quiet)] {
+        if is_set {
+            let _ = write!(fields, "{name}: true, ");
+        }
+    }
+    if option.finding.is_some() {
+        let _ = write!(fields, "finding: {:?}, ", option.finding);
+    }
+    format!("OptionSpec {{ {fields}..FLAG }}")
 }
 
 /// The effects as bits, in the order of [`EFFECTS`].

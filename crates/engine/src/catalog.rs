@@ -13,7 +13,7 @@ pub struct Program {
     /// Its name.
     pub name: &'static str,
     /// What is known of it.
-    pub entry: Entry,
+    pub entry: &'static Entry,
     /// Whether the shell itself has it.
     pub is_builtin: bool,
     /// Command lines that must be read-only.
@@ -294,7 +294,7 @@ pub struct Sub {
     /// Its names.
     pub names: &'static [&'static str],
     /// What is known of it.
-    pub entry: Entry,
+    pub entry: &'static Entry,
 }
 
 /// A named list of words of the catalog, sorted.
@@ -302,6 +302,55 @@ pub struct Sub {
 pub fn words(name: &str) -> &'static [&'static str] {
     WORDS.iter().find(|(known, _)| *known == name).map_or(&[], |(_, listed)| listed)
 }
+
+/// An entry about which nothing is said.
+const PLAIN: Entry = Entry {
+    style: Style::Gnu,
+    effects: Effects(0),
+    any_option: false,
+    options: &[],
+    any_operand: false,
+    operands: &[],
+    unless: &[],
+    target: &[],
+    alone: None,
+    with_operand: Effects(0),
+    wraps: Wraps::No,
+    global: false,
+    digits: false,
+    plus: false,
+    secrets: false,
+    finding: None,
+    soft: None,
+    reader: None,
+    services: Services::None,
+    services_first: &[],
+    verbs: &[],
+    except: &[],
+    closed: false,
+    fold: false,
+    harmless_meta: &[],
+    help: &[],
+    otherwise: None,
+    dry: &[],
+    dry_effects: Effects(0),
+    listing: &[],
+    recurses: &[],
+    harmless_config: &[],
+    when: &[],
+    subs: &[],
+};
+
+/// An option without a value that does nothing.
+const FLAG: OptionSpec = OptionSpec {
+    name: "",
+    arity: Arity::None,
+    kind: ValueKind::Opaque,
+    effects: Effects(0),
+    edits: false,
+    quiet: false,
+    finding: None,
+};
 
 /// Every program of the catalog.
 #[must_use]

@@ -96,7 +96,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         let message = format!("runs with variable `{name}`, which is not known to be harmless");
         act.unknown.get_or_insert(unknown(&act, &message, false));
     }
-    let usage = usage::read(&program.entry, act.args.get(1..).unwrap_or_default());
+    let usage = usage::read(program.entry, act.args.get(1..).unwrap_or_default());
     take(analysis, act, program, usage);
 }
 

@@ -69,8 +69,10 @@ impl Ground {
 
     /// Where a path leads that is written in a directory; none where that is not known.
     pub fn place(&self, written: &str, directory: &str, world: &dyn World) -> Option<Place> {
-        let normalised = absolute(written, directory, self.home.as_deref())?;
-        let resolved = world.resolve(&normalised);
+        let joined = join(written, directory, self.home.as_deref())?;
+        let normalised = normalise(&joined, "/");
+        // `..` behind a link leads to the parent of what the link names, so the world sees it.
+        let resolved = world.resolve(&joined);
         Some(Place { normalised, resolved })
     }
 
@@ -124,19 +126,27 @@ pub fn is_within(path: &str, root: &str) -> bool {
 /// The absolute form of a written path; none where it depends on what is not known.
 #[must_use]
 pub fn absolute(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
+    join(written, directory, home).map(|joined| normalise(&joined, "/"))
+}
+
+/// The same with `.` and `..` left in it.
+fn join(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
     if let Some(rest) = written.strip_prefix('~') {
         let home = home?;
         let (user, below) = rest.split_once('/').unwrap_or((rest, ""));
         return match user {
-            "" => Some(normalise(below, home)),
-            "+" => Some(normalise(below, directory)),
+            "" => Some(format!("{home}/{below}")),
+            "+" => Some(format!("{directory}/{below}")),
             "-" => None,
-            "root" => Some(normalise(below, "/root")),
+            "root" => Some(format!("/root/{below}")),
             // Homes stand side by side.
-            _ => Some(normalise(&format!("../{user}/{below}"), home)),
+            _ => Some(format!("{}/{below}", normalise(&format!("../{user}"), home))),
         };
     }
-    Some(normalise(written, directory))
+    if written.starts_with('/') {
+        return Some(written.to_owned());
+    }
+    Some(format!("{directory}/{written}"))
 }
 
 /// The path without `.`, `..` and doubled separators, absolute in `directory`.

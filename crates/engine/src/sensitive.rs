@@ -7,6 +7,8 @@ mod overlap;
 
 pub use overlap::may_share;
 
+use crate::glob;
+
 /// The compiled list.
 mod table {
     use super::Pattern;
@@ -155,7 +157,7 @@ fn fits_segments(pattern: &[&str], path: &[&str]) -> bool {
                 at += 1;
             }
             (None, None) => return true,
-            (Some(segment), Some(name)) if crate::glob::matches(segment, name) => {
+            (Some(segment), Some(name)) if fits_name(segment, name) => {
                 at += 1;
                 here += 1;
             }
@@ -169,6 +171,11 @@ fn fits_segments(pattern: &[&str], path: &[&str]) -> bool {
             },
         }
     }
+}
+
+/// Most segments are plain names.
+fn fits_name(segment: &str, name: &str) -> bool {
+    segment == name || segment.contains(['*', '?', '[']) && glob::matches(segment, name)
 }
 
 /// The path as the list has it: lower case, `\` as a separator.

@@ -1,5 +1,7 @@
 //! The world: what is known of the file system for one call.
 
+use crate::place;
+
 /// How the file system is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorldKind {
@@ -23,12 +25,13 @@ impl WorldKind {
     }
 }
 
-/// What the engine may ask about files. Paths are absolute and normalised.
+/// What the engine may ask about files. Paths are absolute.
 pub trait World {
     /// How the answers are known.
     fn kind(&self) -> WorldKind;
 
-    /// The physical path: links followed for the longest part that exists, the rest kept.
+    /// The physical path: links followed for the longest part that exists, the rest kept. The
+    /// given one may hold `..`, which leads to the parent of what stands before it on the disk.
     /// None where it cannot be told, which is never taken for harmless.
     fn resolve(&self, path: &str) -> Option<String>;
 
@@ -49,7 +52,7 @@ impl World for Lexical {
     }
 
     fn resolve(&self, path: &str) -> Option<String> {
-        Some(path.to_owned())
+        Some(place::normalise(path, "/"))
     }
 
     fn is_shared(&self, _path: &str) -> bool {

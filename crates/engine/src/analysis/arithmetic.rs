@@ -4,6 +4,7 @@
 //! Only names that the script itself sets to numbers, everywhere, are certain.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use portcullis_shell::{Assigned, Command, Kind, List, PartKind, Place, Prefix, Tree, Value, Word};
 
@@ -28,12 +29,22 @@ const NUMBERS: [&str; 14] = [
 ];
 
 impl Walk<'_, '_> {
+    /// Finds the variables that hold numbers, once for a script that asks.
+    pub(super) fn know_numbers(&mut self) {
+        let tree = self.tree;
+        self.analysis.state.numbers.get_or_insert_with(|| Rc::new(numbers(tree)));
+    }
+
     /// A word that the shell evaluates as an expression.
     pub(super) fn arithmetic(&mut self, word: &Word) {
         let text = self.tree.text(word.span);
         let is_all = matches!(text, b"@" | b"*");
-        let names = &self.analysis.state.numbers;
-        let is_number = |name: &str| NUMBERS.contains(&name) || names.contains(name);
+        if !is_all {
+            self.know_numbers();
+        }
+        let names = self.analysis.state.numbers.as_ref();
+        let is_number =
+            |name: &str| NUMBERS.contains(&name) || names.is_some_and(|names| names.contains(name));
         if !is_all && !is_certain(text, &is_number) {
             let span = self.span(word.span);
             self.analysis.push_unknown("arithmetic on values that are not known", span);
@@ -99,7 +110,7 @@ fn is_certain(text: &[u8], is_number: &dyn Fn(&str) -> bool) -> bool {
 }
 
 /// The variables that a script sets to numbers wherever it sets them.
-pub(super) fn numbers(tree: &Tree) -> BTreeSet<String> {
+fn numbers(tree: &Tree) -> BTreeSet<String> {
     let mut found = Numbers { tree, set: BTreeSet::new(), other: BTreeSet::new(), is_lost: false };
     for command in tree.commands() {
         found.command(command);

@@ -1,6 +1,7 @@
 //! What later commands of a script depend on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::environment::{Setting, setting};
 use crate::place;
@@ -20,8 +21,9 @@ pub struct State {
     pub exported: Option<String>,
     /// Whether something changed which program a name means, or how later text is read.
     pub is_poisoned: bool,
-    /// Variables that hold numbers and nothing else wherever the script sets them.
-    pub numbers: BTreeSet<String>,
+    /// Variables that hold numbers and nothing else wherever the script sets them; none until
+    /// arithmetic asks for them.
+    pub numbers: Option<Rc<BTreeSet<String>>>,
 }
 
 impl State {
@@ -35,7 +37,7 @@ impl State {
             exported: None,
             homes: BTreeMap::new(),
             is_poisoned: false,
-            numbers: BTreeSet::new(),
+            numbers: None,
         }
     }
 

@@ -31,8 +31,7 @@ pub(crate) enum Feed {
 
 /// Walks a whole tree; `within` is where its text stands if it is part of another.
 pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, within: Option<Span>) {
-    let numbers = super::arithmetic::numbers(tree);
-    let outer = std::mem::replace(&mut analysis.state.numbers, numbers);
+    let outer = analysis.state.numbers.take();
     Walk { analysis, tree, within }.script(tree.root());
     analysis.state.numbers = outer;
 }
@@ -82,12 +81,13 @@ impl Walk<'_, '_> {
 
     /// Pipelines joined by `&&` and `||`: only the first certainly runs.
     fn pipelines(&mut self, pipelines: List<Pipeline>) {
+        let pipelines = self.tree.list(pipelines);
         let mut after_first = None;
-        for pipeline in self.tree.list(pipelines) {
+        for pipeline in pipelines {
             match pipeline.join {
                 Join::First => {
                     self.pipeline(pipeline);
-                    after_first = Some(self.analysis.state.clone());
+                    after_first = (pipelines.len() > 1).then(|| self.analysis.state.clone());
                 }
                 Join::And => self.pipeline(pipeline),
                 Join::Or => {
@@ -323,6 +323,9 @@ impl Walk<'_, '_> {
 
     fn simple(&mut self, command: &Command, simple: Simple) {
         let words = self.tree.list(simple.words);
+        if words.first().is_some_and(|word| self.tree.text(word.span) == b"let") {
+            self.know_numbers();
+        }
         let first = self.analysis.found.acts.len();
         self.words(simple.words);
         let mut assignments = Vec::new();

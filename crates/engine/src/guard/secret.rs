@@ -16,7 +16,8 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             Effect::Escalate | Effect::Unknown => continue,
         };
         let Some(place) = &touched.place else { continue };
-        let forms = [Some(&place.normalised), place.resolved.as_ref()];
+        let resolved = place.resolved.as_ref().filter(|path| **path != place.normalised);
+        let forms = [Some(&place.normalised), resolved];
         for path in forms.into_iter().flatten() {
             judge(path, touched.is_pattern, access, scene, found);
             if access == Access::Read

@@ -144,7 +144,7 @@ fn arithmetic(reading: &mut Reading<'_, '_>) {
             }
             let rest = rest.trim_end_matches("++").trim_end_matches("--");
             rest.bytes().all(|byte| byte.is_ascii_digit() || b" +-*/%()<>=!&|^~".contains(&byte))
-                || reading.analysis.state.numbers.contains(rest)
+                || reading.analysis.state.numbers.as_ref().is_some_and(|names| names.contains(rest))
         });
         if !is_plain {
             reading.dynamic("arithmetic on values that are not known");
@@ -196,6 +196,10 @@ pub(super) fn test(reading: &mut Reading<'_, '_>) {
     let facts = if is_bracket { language::bracket(&words) } else { language::test(&words) };
     // File tests look at attributes and not into files.
     let facts = language::Facts { reads: Vec::new(), ..facts };
+    if facts.unknown.is_some() {
+        // A name that it looks up may have a subscript, which is evaluated.
+        reading.dynamic("a test that may evaluate what a variable holds");
+    }
     reading.take(facts);
 }
 

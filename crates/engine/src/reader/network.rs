@@ -72,11 +72,13 @@ fn address(reading: &mut Reading<'_, '_>, url: &Arg) {
             reading.act.effects.push(EffectOn::new(Effect::Read, target));
         }
         Some((scheme, rest)) if rest.starts_with("//") && !matches!(scheme, "http" | "https") => {
+            reading.extra();
             reading.unknown("an address that is neither http nor https");
         }
         _ => {}
     }
     if reading.usage.has_option(&["--proto-default"]) {
+        reading.extra();
         reading.unknown("addresses without a scheme may mean anything");
     }
 }

@@ -1,6 +1,6 @@
 //! What a command line adds up to once all its words are read.
 
-use super::{Reader, Usage, split_value};
+use super::{Reader, Usage, reads_only, split_value};
 use crate::arg::{Arg, Text};
 use crate::catalog::{ValueKind, When};
 use crate::effect::{Effect, EffectOn, Effects, Target};
@@ -13,7 +13,7 @@ impl Reader<'_> {
             && !self.entry.subs.is_empty()
             && let Some(sub) = self.entry.otherwise.and_then(|meant| self.entry.sub(meant))
         {
-            self.enter(&sub.entry);
+            self.enter(sub.entry);
         }
         let entry = self.entry;
         self.usage.option_effects = self.usage.effects.len();
@@ -52,6 +52,9 @@ impl Reader<'_> {
         self.own_effects();
         for when in entry.when {
             if self.holds(when) {
+                if reads_only(entry.effects) && !reads_only(when.effects) {
+                    self.usage.extras.push(self.args.len().saturating_sub(1));
+                }
                 self.effects(when.effects);
                 self.usage.findings.extend(when.finding);
                 self.usage.findings.extend(when.secrets.then_some("secret_read"));
@@ -179,7 +182,10 @@ impl Reader<'_> {
             Some(effects) if self.operands.is_empty() => self.effects(effects),
             _ => self.effects(entry.effects),
         }
-        if !self.operands.is_empty() {
+        if let Some(&first) = self.operands.first() {
+            if reads_only(entry.effects) && !reads_only(entry.with_operand) {
+                self.usage.extras.push(first);
+            }
             self.effects(entry.with_operand);
         }
     }

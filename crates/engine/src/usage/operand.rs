@@ -1,6 +1,6 @@
 //! Operands: sub-commands, services and their verbs, and what else has no dash.
 
-use super::Reader;
+use super::{Reader, reads_only};
 use crate::arg::{Arg, Text};
 use crate::catalog::{Entry, Except, Role, Services, ValueKind};
 use crate::effect::Effects;
@@ -37,14 +37,14 @@ impl Reader<'_> {
         if let Some(sub) = self.entry.sub(name) {
             self.usage.subs.push(name.to_owned());
             self.services.push(name.to_owned());
-            self.enter(&sub.entry);
+            self.enter(sub.entry);
             return true;
         }
         if let Some(service) = self.serving() {
             return self.service(service, name, at);
         }
         if let Some(sub) = self.entry.otherwise.and_then(|meant| self.entry.sub(meant)) {
-            self.enter(&sub.entry);
+            self.enter(sub.entry);
             return self.sub_again(arg, at);
         }
         if self.entry.operands.is_empty() && !self.entry.any_operand {
@@ -154,7 +154,13 @@ impl Reader<'_> {
                 continue;
             }
             match role {
-                Some(&Role { kind, .. }) => self.value(kind, arg, place, false),
+                Some(&Role { kind, count }) => {
+                    // A reader that writes what one more word names is not reading any more.
+                    if kind == ValueKind::Write && count == '?' && reads_only(self.entry.effects) {
+                        self.usage.extras.push(place);
+                    }
+                    self.value(kind, arg, place, false);
+                }
                 None => {
                     self.unknown(
                         "more operands than the program is known to take",

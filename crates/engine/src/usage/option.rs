@@ -2,7 +2,7 @@
 
 use portcullis_shell::Span;
 
-use super::{GivenOption, Reader, split_value};
+use super::{GivenOption, Reader, reads_only, split_value};
 use crate::arg::{Arg, Text};
 use crate::catalog::{Arity, OptionSpec, Style};
 
@@ -47,7 +47,7 @@ impl Reader<'_> {
         let (name, _) = split_value(text);
         let short = text.get(..2).unwrap_or(text);
         if self.find(name).is_none() && (text.starts_with("--") || self.find(short).is_none()) {
-            self.enter(&meant.entry);
+            self.enter(meant.entry);
         }
     }
 
@@ -153,6 +153,11 @@ impl Reader<'_> {
             || self.verb.is_some() && self.outer.iter().any(|entry| entry.any_option);
         self.has_unlisted = true;
         if !any {
+            if reads_only(self.entry.effects)
+                && let Some(at) = self.args.iter().position(|arg| arg.span == span)
+            {
+                self.usage.extras.push(at);
+            }
             self.unknown(&format!("option `{name}` is not known"), span, false);
         }
     }

@@ -1,6 +1,6 @@
 //! Values: what it does that a value or operand of some kind is given.
 
-use super::{Given, Reader};
+use super::{Given, Reader, reads_only};
 use crate::arg::{self, Arg, Text};
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
@@ -62,7 +62,8 @@ impl Reader<'_> {
     /// Whether an effect is more than the program has in ordinary use.
     pub(super) fn is_extra(&self, effect: Effect) -> bool {
         match effect {
-            Effect::Read | Effect::Query | Effect::Change => false,
+            Effect::Read | Effect::Query => false,
+            Effect::Change => reads_only(self.entry.effects),
             Effect::Execute | Effect::Escalate | Effect::Unknown => true,
             Effect::Write | Effect::Delete => {
                 let writes = |kind| {
