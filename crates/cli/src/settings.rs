@@ -66,8 +66,8 @@ const KEYS: &[Key] = &[
     ("hosts.answer_native_prompts", |text| text.hosts.answer_native_prompts.map(Value::Bool), |policy| Some(policy.hosts.answers_native_prompts.into())),
     ("hosts.headless",         |text| text.hosts.headless.map(headless),        |policy| Some(headless(policy.hosts.headless))),
     ("audit.input",            |text| text.audit_input.map(audit),              |policy| Some(audit(policy.audit_input))),
-    ("tool",                   |text| names(text.tools.iter().map(|tool| &tool.name)), |_| None),
-    ("profile",                |text| names(text.profiles.iter().map(|profile| &profile.name)), |_| None),
+    ("tool",                   |text| names(text.tools.iter().map(|tool| tool.name.as_str())), |_| None),
+    ("profile",                |text| names(text.profiles.iter().map(|profile| profile.name.as_str())), |_| None),
 ];
 
 /// What a layer says, key by key.
@@ -113,16 +113,16 @@ fn list(items: &[String]) -> Option<Value> {
 }
 
 fn spelled(items: &[Spelled]) -> Option<Value> {
-    names(items.iter().map(|item| &item.text))
+    names(items.iter().map(|item| item.text.as_ref()))
 }
 
-fn names<'a>(names: impl Iterator<Item = &'a String>) -> Option<Value> {
-    let names: Vec<Value> = names.map(|name| name.as_str().into()).collect();
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> Option<Value> {
+    let names: Vec<Value> = names.map(Value::from).collect();
     (!names.is_empty()).then_some(Value::Array(names))
 }
 
 fn rules(policy: &Policy, outcome: Outcome) -> Option<Value> {
-    names(policy.rules().filter(|rule| rule.outcome == outcome).map(|rule| &rule.text))
+    names(policy.rules().filter(|rule| rule.outcome == outcome).map(|rule| rule.text.as_ref()))
 }
 
 fn listed(items: &[Listed]) -> Option<Value> {

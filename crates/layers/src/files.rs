@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The organization's policy file.
 const ORGANIZATION: &str = "/etc/portcullis/policy.toml";
@@ -69,6 +69,7 @@ impl Places {
 /// The policy file of the project around a directory: the nearest one upwards.
 #[must_use]
 pub fn project_policy(directory: &Path) -> Option<PathBuf> {
+    let directory = &plain(directory);
     // What cannot be looked at is taken for there: reading it will say what is wrong.
     let is_there = |path: &PathBuf| {
         path.symlink_metadata().map_or_else(|error| !is_absence(error.kind()), |_| true)
@@ -77,6 +78,24 @@ pub fn project_policy(directory: &Path) -> Option<PathBuf> {
         .ancestors()
         .flat_map(|directory| PROJECT.map(|name| directory.join(name)))
         .find(is_there)
+}
+
+/// A directory without `..`, so that what stands before one is not taken for a parent.
+fn plain(directory: &Path) -> PathBuf {
+    if !directory.components().any(|part| part == Component::ParentDir) {
+        return directory.to_owned();
+    }
+    directory.canonicalize().unwrap_or_else(|_| {
+        let mut plain = PathBuf::new();
+        for part in directory.components() {
+            if part == Component::ParentDir {
+                plain.pop();
+            } else {
+                plain.push(part);
+            }
+        }
+        plain
+    })
 }
 
 /// The text of a policy file; none where there is no such file.

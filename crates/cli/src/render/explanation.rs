@@ -5,13 +5,12 @@ use std::io::{self, Write};
 use portcullis_engine::act::ActKind;
 use portcullis_engine::arg::Arg;
 use portcullis_engine::call::Call;
-use portcullis_engine::effect::{EffectOn, Target};
+use portcullis_engine::effect::{Effect, EffectOn, Target};
 use portcullis_engine::guard::Finding;
 use portcullis_engine::verdict::{JudgedAct, Outcome, Verdict};
 use portcullis_wire::explanation::LADDER;
 
 use super::paragraph::{self, COLUMNS};
-use super::verdict as answer;
 use crate::palette::{Ink, Palette};
 use command::Mark;
 
@@ -19,6 +18,9 @@ mod command;
 
 /// So many acts are described one by one; of more, those that are not simply allowed come first.
 const MOST_ACTS: usize = 40;
+
+/// So many reasons besides the deciding one stand at the top.
+const MOST_REASONS: usize = 4;
 
 /// Where what is said about an act begins.
 const INDENT: usize = 14;
@@ -30,10 +32,19 @@ pub fn explanation(
     verdict: &Verdict,
     palette: Palette,
 ) -> io::Result<()> {
-    answer::verdict(out, verdict, palette)?;
-    for reason in verdict.reasons.iter().skip(1) {
-        let code = format!("  ({})", reason.code);
-        labelled(out, "also", &format!("{}{code}", reason.message), Ink::Frame, palette)?;
+    headline(out, verdict, palette)?;
+    for reason in verdict.reasons.iter().skip(1).take(MOST_REASONS) {
+        labelled(
+            out,
+            "also",
+            &format!("{} ({})", reason.message, reason.code),
+            Ink::Frame,
+            palette,
+        )?;
+    }
+    let more = verdict.reasons.len().saturating_sub(MOST_REASONS + 1);
+    if more > 0 {
+        labelled(out, "also", &format!("{more} more reasons"), Ink::Frame, palette)?;
     }
     writeln!(out)?;
     let text = command_text(call, verdict);
@@ -54,6 +65,20 @@ pub fn explanation(
         ladder(out, &verdict.acts, palette)?;
     }
     suggestions(out, verdict, palette)
+}
+
+/// The verdict in a sentence.
+fn headline(out: &mut impl Write, verdict: &Verdict, palette: Palette) -> io::Result<()> {
+    let name = verdict.outcome.name();
+    let outcome = palette.paint(Ink::from(verdict.outcome), name);
+    let reason = verdict.reasons.first();
+    let message = reason.map_or("", |reason| reason.message.as_str());
+    let code = reason.map_or("", |reason| &*reason.code);
+    let firm = if verdict.is_firm { ", firm" } else { "" };
+    let sentence = format!("{message} ({code}, {}{firm})", verdict.tier.name());
+    let lines = paragraph::lines(&sentence, COLUMNS - name.len() - 2);
+    let indent = format!("\n{}", " ".repeat(name.len() + 2));
+    writeln!(out, "{outcome}: {}", lines.join(&indent))
 }
 
 /// The text that spans speak about: the command of a shell call.
@@ -80,10 +105,10 @@ fn acts(
     palette: Palette,
 ) -> io::Result<()> {
     writeln!(out, "\n{}", palette.paint(Ink::Title, "acts"))?;
-    // Of very many acts the ones that ask or are denied are worth reading.
+    // Of very many acts the strictest and worst are worth reading.
     let mut chosen: Vec<usize> = (0..acts.len()).collect();
     chosen.sort_by_key(|&index| {
-        std::cmp::Reverse(acts.get(index).map_or(Outcome::Allow, |judged| judged.outcome))
+        std::cmp::Reverse(acts.get(index).map(|judged| (judged.outcome, judged.tier)))
     });
     chosen.truncate(MOST_ACTS);
     chosen.sort_unstable();
@@ -119,11 +144,13 @@ fn act(
     if !judged.act.via.is_empty() {
         say("through", &judged.act.via.join(", "), Ink::Frame)?;
     }
-    let effects: Vec<_> = judged.act.effects.iter().map(effect).collect();
+    let effects = effects(&judged.act.effects);
     if !effects.is_empty() {
-        say("does", &effects.join("; "), Ink::Frame)?;
+        say("does", &effects, Ink::Frame)?;
     }
-    if let Some(unknown) = &judged.act.unknown {
+    let is_found = |message: &str| judged.findings.iter().any(|found| found.message == message);
+    if let Some(unknown) = judged.act.unknown.as_ref().filter(|unknown| !is_found(&unknown.message))
+    {
         say("unknown", &unknown.message, Ink::Unknown)?;
     }
     for touched in &judged.touched {
@@ -146,12 +173,13 @@ fn act(
     for found in &judged.findings {
         say("found", &finding(found), Ink::from(found.outcome))?;
     }
-    let rule = match (&judged.rule, judged.source) {
-        (Some(rule), Some(source)) => format!("; the rule is `{rule}` ({source})"),
-        (Some(rule), None) => format!("; the rule is `{rule}`"),
-        (None, _) => String::new(),
-    };
-    let because = format!("{}{rule} ({})", judged.reason.message, judged.reason.code);
+    let message = &judged.reason.message;
+    let reason = if is_found(message) { "of that" } else { message };
+    let rule = judged.rule.as_ref().filter(|rule| !message.contains(rule.as_str()));
+    let rule = rule.map(|rule| format!("; the rule is `{rule}`")).unwrap_or_default();
+    let source = judged.source.map(|source| format!("{source}, ")).unwrap_or_default();
+    let code = &judged.reason.code;
+    let because = format!("{reason}{rule} ({source}{code}, rung {})", judged.rung);
     say("because", &because, Ink::from(judged.outcome))
 }
 
@@ -173,7 +201,7 @@ fn labelled(
 fn title(call: &Call, text: &str, judged: &JudgedAct) -> String {
     let act = &judged.act;
     if !act.args.is_empty() {
-        return act.args.iter().map(word).collect::<Vec<_>>().join(" ");
+        return act.args.iter().map(|arg| word(arg, text)).collect::<Vec<_>>().join(" ");
     }
     let (start, end) = (act.span.start as usize, act.span.end as usize);
     match text.get(start..end) {
@@ -182,15 +210,36 @@ fn title(call: &Call, text: &str, judged: &JudgedAct) -> String {
     }
 }
 
-/// A word as a shell would take it; `…` stands for what is not known.
-fn word(arg: &Arg) -> String {
-    let Some(text) = arg.as_known() else { return format!("{}…", arg.prefix()) };
+/// A word as a shell would take it; one that is not known is shown as it is written.
+fn word(arg: &Arg, text: &str) -> String {
+    let Some(text) = arg.as_known() else {
+        let written = text.get(arg.span.start as usize..arg.span.end as usize);
+        let written = written.filter(|written| !written.is_empty());
+        return written.map_or_else(|| format!("{}…", arg.prefix()), str::to_owned);
+    };
     let is_plain =
         |letter: char| letter.is_alphanumeric() || "%+,-./:=@_~^{}[]*?!#".contains(letter);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// What an act does, each thing once.
+fn effects(effects: &[EffectOn]) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for on in effects {
+        // What is said of something in particular need not be said in general.
+        let is_general = on.target == Target::None
+            && effects
+                .iter()
+                .any(|other| other.effect == on.effect && other.target != Target::None);
+        let text = effect(on);
+        if !is_general && !said.contains(&text) {
+            said.push(text);
+        }
+    }
+    said.join("; ")
 }
 
 fn effect(on: &EffectOn) -> String {
@@ -203,7 +252,8 @@ fn effect(on: &EffectOn) -> String {
             format!("{name} a path that is not known yet")
         }
         Target::Unknown(prefix) => format!("{name} a path that begins with `{prefix}`"),
-        Target::Host(host) => format!("{name} to `{host}`"),
+        Target::Host(host) if on.effect == Effect::Connect => format!("{name} to `{host}`"),
+        Target::Host(host) => format!("{name} `{host}`"),
         Target::Named(what) => format!("{name}: {what}"),
         Target::None => name.to_owned(),
     }
@@ -254,7 +304,11 @@ fn suggestions(out: &mut impl Write, verdict: &Verdict, palette: Palette) -> io:
     if verdict.suggestions.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{}", palette.paint(Ink::Title, "an allow rule would answer it"))?;
+    let title = match verdict.suggestions.len() {
+        1 => "an allow rule would answer it",
+        _ => "allow rules would answer it",
+    };
+    writeln!(out, "\n{}", palette.paint(Ink::Title, title))?;
     for suggestion in &verdict.suggestions {
         let rule = paragraph::lines(&suggestion.rule, COLUMNS - 2).join("\n  ");
         writeln!(out, "  {}", palette.paint(Ink::Name, &rule))?;

@@ -39,6 +39,10 @@ fn the_nearest_project_file_upwards_counts() {
     assert_eq!(found(&root), [root.path("proj/portcullis.toml")], "the plain name first");
     fs::write(root.path("proj/src/.portcullis.toml"), "").unwrap();
     assert_eq!(found(&root), [root.path("proj/src/.portcullis.toml")], "the nearest first");
+    for above in ["proj/src/..", "proj/missing/.."] {
+        let layers = Layers::read(&places, &root.path(above), None).unwrap();
+        assert_eq!(layers.layers[0].path, root.path("proj/portcullis.toml"), "`{above}`");
+    }
 }
 
 #[test]
