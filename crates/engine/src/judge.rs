@@ -8,6 +8,7 @@ mod cover;
 mod exec;
 mod facts;
 mod ladder;
+mod shut;
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::guard::Finding;
 use crate::pattern::json;
 use crate::place::Ground;
 use crate::policy::{ExactAnswer, Policy};
-use crate::rule::CallRules;
+use crate::rule::{CallRules, Rule};
 use crate::suggest;
 use crate::tool::{self, Asked, CustomTool, Spec, ToolActs, ToolKind};
 use crate::usage::Unknown;
@@ -89,6 +90,8 @@ pub(crate) struct Bench<'a> {
     grant: Option<ExactAnswer>,
     /// The input in its canonical form, where rules may compare it.
     canonical: String,
+    /// The ask rule and the deny rule that the whole text of the command fits.
+    raw: (Option<&'a Rule>, Option<&'a Rule>),
 }
 
 impl<'a> Bench<'a> {
@@ -105,7 +108,7 @@ impl<'a> Bench<'a> {
         let custom = policy.custom.iter().find(|tool| tool.name() == call.tool);
         let is_shell = spec.kind == ToolKind::Shell;
         let empty = || CallRules::of_names(lists, &[]);
-        let bench = Bench {
+        let mut bench = Bench {
             policy,
             call,
             world,
@@ -125,7 +128,12 @@ impl<'a> Bench<'a> {
             has_fault: found.fault.is_some(),
             grant: policy.grants.answer(call),
             canonical: if is_shell { String::new() } else { json::canonical(&call.input) },
+            raw: (None, None),
         };
+        if let Some(text) = &bench.text {
+            let fitting = |outcome| bench.rules.speaks_of_raw(outcome, text);
+            bench.raw = (fitting(Outcome::Ask), fitting(Outcome::Deny));
+        }
         let mut extra: Vec<Facts> = Vec::new();
         for refusal in found.refusals {
             let is_syntax = refusal.kind == RefusalKind::Syntax;
@@ -161,9 +169,14 @@ impl<'a> Bench<'a> {
         let rank = |(facts, step): &(&Facts, &Step<'_>)| {
             (step.outcome, step.is_firm, std::cmp::Reverse(step.rung), facts.tier)
         };
+        // Words of refused text count only where a rule speaks about them.
+        let counts = |(facts, step): &(&Facts, &Step<'_>)| {
+            facts.act.kind != ActKind::Scanned || step.rule.is_some()
+        };
         let deciding = facts
             .iter()
             .zip(&steps)
+            .filter(counts)
             .rev()
             .max_by_key(rank)
             .map(|(facts, step)| (facts.act.span, step.clone()));
@@ -175,7 +188,8 @@ impl<'a> Bench<'a> {
         let all = deciding
             .iter()
             .map(|(_, step)| step)
-            .chain(steps.iter().filter(|step| step.outcome >= outcome.min(Outcome::Ask)));
+            .chain(facts.iter().zip(&steps).filter(counts).map(|(_, step)| step))
+            .filter(|step| step.outcome >= outcome.min(Outcome::Ask));
         for step in all {
             push_reason(&mut reasons, &step.reason);
         }

@@ -99,8 +99,8 @@ pub(crate) struct Command<'a> {
     pub(crate) others: &'a [Vec<Option<&'a str>>],
     /// Places that an allow rule must name.
     pub(crate) extras: &'a [usize],
-    /// The text it stands in, and its own part of that.
-    pub(crate) raw: [&'a str; 2],
+    /// Its own part of the text.
+    pub(crate) raw: &'a str,
 }
 
 /// An input as rules about other tools see it.
@@ -157,8 +157,13 @@ impl<'p> CallRules<'p> {
             let found = words.speaks(command.args);
             found
                 .or_else(|| command.others.iter().find_map(|args| words.speaks(args)))
-                .or_else(|| command.raw.iter().find_map(|raw| words.speaks_of_raw(raw)))
+                .or_else(|| words.speaks_of_raw(command.raw))
         })
+    }
+
+    /// A deny or ask rule that raw text fits.
+    pub(crate) fn speaks_of_raw(&self, outcome: Outcome, text: &str) -> Option<&'p Rule> {
+        self.strict(outcome, |contents| contents.words.as_deref()?.speaks_of_raw(text))
     }
 
     /// An allow rule that covers a command.

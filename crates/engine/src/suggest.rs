@@ -5,6 +5,7 @@ use crate::arg::Arg;
 use crate::catalog::{self, Wraps};
 use crate::environment::{self, Setting};
 use crate::judge::{Bench, Facts, Step};
+use crate::mode::Mode;
 use crate::pattern::json;
 use crate::place::Place;
 use crate::tool::ToolKind;
@@ -83,7 +84,7 @@ pub(crate) fn suggestions(
     let would_ask = match outcome {
         Outcome::Allow => false,
         Outcome::Ask => true,
-        Outcome::Deny => bench.policy.mode == crate::mode::Mode::DontAsk,
+        Outcome::Deny => bench.policy.mode == Mode::DontAsk,
     };
     if !would_ask || rests_on_firm {
         return Vec::new();
@@ -92,6 +93,13 @@ pub(crate) fn suggestions(
     for (facts, step) in facts.iter().zip(steps) {
         // What is denied for another reason than that nobody is asked stays denied.
         if step.rung == 1 || step.rung == 3 || step.outcome == Outcome::Allow {
+            continue;
+        }
+        // Under a gate, or where everything asks, an allow rule would not help.
+        let code = &*step.reason.code;
+        let is_deaf = code == "exec.always" || code.starts_with("paths.");
+        let stays = bench.policy.mode == Mode::DontAsk && facts.asking().is_some();
+        if is_deaf || stays {
             continue;
         }
         let Some(suggestion) = suggestion(bench, facts) else { continue };
@@ -107,6 +115,8 @@ fn suggestion(bench: &Bench<'_>, facts: &Facts) -> Option<Suggestion> {
     let rule = &*bench.spec.rule;
     match bench.spec.kind {
         ToolKind::Shell if bench.spec.is_foreign_shell => None,
+        // A rule never silences the workspace boundary.
+        ToolKind::Shell if !bench.stays_inside(facts) => None,
         ToolKind::Shell => command(&facts.act),
         ToolKind::Read | ToolKind::Write | ToolKind::Edit | ToolKind::Patch => {
             let place = facts.touched.first()?.place.as_ref()?;
@@ -184,7 +194,7 @@ fn is_literal_word(word: &str) -> bool {
 
 /// The parent directory and what lies below it; the file itself directly in a root.
 fn directory(bench: &Bench<'_>, place: &Place) -> Option<(String, String)> {
-    let path = place.resolved.as_deref()?;
+    let path = place.resolved.as_deref().filter(|path| path.trim() == *path)?;
     let (parent, _) = path.rsplit_once('/')?;
     let ground = bench.ground;
     let is_root = parent.is_empty()

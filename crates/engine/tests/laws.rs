@@ -34,7 +34,7 @@ const COMMANDS: [&str; 24] = [
     "bash -c 'rm x'",
     "timeout 5 npm run x",
     "eval ls",
-    "fi x",
+    "make all",
     "xargs rm",
     "mkdir -p x/y",
     "git -c a=b push",

@@ -7,9 +7,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
+use portcullis_engine::policy::{ExactAnswer, ExactGrant, Grants};
+use portcullis_engine::tool::{CustomFinding, CustomTool};
 use portcullis_engine::world::WorldKind;
-use portcullis_engine::{Call, Mode, Outcome, Policy, PolicyText, Source, Verdict, World, judge};
+use portcullis_engine::{
+    Call, Lexical, Mode, Outcome, Policy, PolicyText, Source, Verdict, World, judge,
+};
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
@@ -69,6 +74,101 @@ fn every_case_has_its_verdict() {
         }
     }
     assert!(wrong.is_empty(), "{} of {count} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A tool written in Rust that says the same as a declaration.
+#[derive(Debug)]
+struct Deploy;
+
+impl CustomTool for Deploy {
+    fn name(&self) -> &'static str {
+        "Deploy"
+    }
+
+    fn is_read_only(&self, input: &Json) -> bool {
+        assert!(input["operation"] != "panic", "a tool may fail");
+        input["operation"] == "list"
+    }
+
+    fn inspect(&self, input: &Json) -> Option<CustomFinding> {
+        let target = input["target"].as_str()?;
+        target.starts_with("prod-").then(|| CustomFinding {
+            outcome: Outcome::Ask,
+            is_firm: true,
+            message: "touches production".to_owned(),
+        })
+    }
+}
+
+#[test]
+fn both_ways_to_declare_a_tool_give_equal_verdicts() {
+    let rules = serde_json::json!({ "allow": ["Deploy(*)"] });
+    let tool = serde_json::json!([{
+        "name": "Deploy",
+        "read_only_when": [{ "field": "operation", "equals": "list" }],
+        "safety": [{ "when": { "field": "target", "prefix": "prod-" }, "outcome": "ask", "firm": true, "message": "touches production" }],
+    }]);
+    let policy = |value: Json| {
+        let text = PolicyText::from_json(&value).unwrap();
+        Policy::of_layers(&[(Source::User, text)]).unwrap()
+    };
+    for rules in [rules, serde_json::json!({})] {
+        let declared = policy(serde_json::json!({ "rules": rules, "tool": tool }));
+        let written = policy(serde_json::json!({ "rules": rules })).with_tool(Arc::new(Deploy));
+        let inputs = [
+            serde_json::json!({ "operation": "list" }),
+            serde_json::json!({ "operation": "push", "target": "dev" }),
+            serde_json::json!({ "operation": "list", "target": "prod-1" }),
+        ];
+        for input in inputs {
+            for mode in Mode::ALL {
+                let call = Call::new("Deploy", input.clone(), "/w");
+                let one = judge(&declared.clone().with_mode(mode), &call, &Lexical);
+                let other = judge(&written.clone().with_mode(mode), &call, &Lexical);
+                assert_eq!(one.outcome, other.outcome, "{input} in {}", mode.name());
+                assert_eq!(one.is_firm, other.is_firm, "{input} in {}", mode.name());
+                assert_eq!(one.is_read_only, other.is_read_only, "{input} in {}", mode.name());
+            }
+        }
+    }
+    let failing = Call::new("Deploy", serde_json::json!({ "operation": "panic" }), "/w");
+    let verdict = judge(&Policy::builtin().with_tool(Arc::new(Deploy)), &failing, &Lexical);
+    assert!(verdict.is_firm && verdict.outcome == Outcome::Ask, "one that fails is a firm ask");
+}
+
+#[test]
+fn grants_answer_the_very_call() {
+    let call = Call::bash("rm -rf build", "/home/dev/proj");
+    let grant = |answer: ExactAnswer| {
+        let mut grants = Grants::default();
+        let input = serde_json::json!({ "command": "rm -rf build" });
+        let cwd = Some("/home/dev/proj".to_owned());
+        grants.insert(ExactGrant { tool: "Bash".to_owned(), input, cwd, answer });
+        grants
+    };
+    let once = ExactAnswer::Allow { answers_firm: true };
+    let always = ExactAnswer::Allow { answers_firm: false };
+    #[rustfmt::skip]
+    let cases = [
+        (once,              "rm -rf build", Mode::Default, Outcome::Allow, "a limited grant answers a firm finding"),
+        (always,            "rm -rf build", Mode::Default, Outcome::Ask,   "one without an end does not"),
+        (once,              "rm -rf bui",   Mode::Default, Outcome::Ask,   "it is this very call"),
+        (once,              "rm -rf build", Mode::Explore, Outcome::Deny,  "not in explore"),
+        (ExactAnswer::Deny, "rm -rf build", Mode::Bypass,  Outcome::Deny,  "a remembered rejection"),
+    ];
+    for (answer, command, mode, want, why) in cases {
+        let policy = Policy::builtin().with_mode(mode).with_grants(grant(answer));
+        let call = Call::bash(command, &call.cwd);
+        assert_eq!(judge(&policy, &call, &Lexical).outcome, want, "`{command}`: {why}");
+    }
+    let denied = Policy::builtin().with_grants(grant(once));
+    let denied = denied.with_rule(Outcome::Deny, "Bash(rm:*)", Source::User).unwrap();
+    assert_eq!(judge(&denied, &call, &Lexical).outcome, Outcome::Deny, "a deny rule comes first");
+
+    let patterned = Policy::builtin().with_rule(Outcome::Allow, "Bash(npm run:*)", Source::Grant);
+    let verdict = judge(&patterned.unwrap(), &Call::bash("npm run x", "/w"), &Lexical);
+    assert_eq!(verdict.outcome, Outcome::Allow, "a pattern grant is an allow rule");
+    assert_eq!(verdict.acts.first().and_then(|act| act.source), Some("grant"));
 }
 
 /// A case, or five of them where it says what every mode answers.

@@ -1,4 +1,4 @@
-//! What rules, gates and the workspace say about one act.
+//! What rules and the workspace say about one act.
 
 use super::facts::is_stream;
 use super::{Bench, Facts};
@@ -6,7 +6,6 @@ use crate::act::{Act, ActKind};
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, Target};
 use crate::environment::{self, Setting};
-use crate::guard::Finding;
 use crate::place::{Place, Touched};
 use crate::rule::paths::Meant;
 use crate::rule::{Command, Input, Rule};
@@ -22,24 +21,24 @@ const EDITORS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "cp", "mv", "sed"];
 impl<'a> Bench<'a> {
     /// What an act is about, for messages.
     pub(crate) fn subject(&self, facts: &Facts) -> String {
-        let quoted = match &self.text {
-            Some(text) if !facts.act.span.is_empty() => {
-                String::from_utf8_lossy(facts.act.span.of(text.as_bytes())).into_owned()
-            }
-            Some(text) => text.trim().to_owned(),
-            None => {
-                let args: Vec<&str> = facts.act.args.iter().map(Arg::prefix).collect();
-                let target = facts.act.effects.first().map(|on| match &on.target {
-                    Target::Path(target) | Target::Pattern(target) | Target::Host(target) => {
-                        target.as_str()
-                    }
-                    Target::Unknown(_) | Target::Named(_) | Target::None => "",
-                });
-                match (args.is_empty(), target.unwrap_or_default()) {
-                    (false, _) => args.join(" "),
-                    (true, "") => self.call.tool.clone(),
-                    (true, target) => format!("{} {target}", self.call.tool),
+        let quoted = if let Some(text) = &self.text {
+            let span = facts.act.span;
+            let bytes = if span.is_empty() { text.as_bytes() } else { span.of(text.as_bytes()) };
+            // A little more than is quoted, so that it shows that something is missing.
+            let start = bytes.get(..QUOTED + 8).unwrap_or(bytes);
+            String::from_utf8_lossy(start).trim().to_owned()
+        } else {
+            let args: Vec<&str> = facts.act.args.iter().map(Arg::prefix).collect();
+            let target = facts.act.effects.first().map(|on| match &on.target {
+                Target::Path(target) | Target::Pattern(target) | Target::Host(target) => {
+                    target.as_str()
                 }
+                Target::Unknown(_) | Target::Named(_) | Target::None => "",
+            });
+            match (args.is_empty(), target.unwrap_or_default()) {
+                (false, _) => args.join(" "),
+                (true, "") => self.call.tool.clone(),
+                (true, target) => format!("{} {target}", self.call.tool),
             }
         };
         let line = quoted.lines().next().unwrap_or_default();
@@ -107,12 +106,19 @@ impl<'a> Bench<'a> {
         }
         let text = self.text.as_deref().unwrap_or_default();
         let own = std::str::from_utf8(act.span.of(text.as_bytes())).unwrap_or_default();
-        let command = Command { args: &args, others: &others, extras: &[], raw: [text, own] };
-        let found = self.rules.speaks_of_command(outcome, &command);
+        let command = Command { args: &args, others: &others, extras: &[], raw: own };
+        let raw = if outcome == Outcome::Ask { self.raw.0 } else { self.raw.1 };
+        let found = self.rules.speaks_of_command(outcome, &command).or(raw);
         found.or_else(|| {
             facts.touched.iter().filter(|touched| !is_stream(touched)).find_map(|touched| {
                 let place = touched.place.as_ref()?;
                 let (rules, meant) = match touched.effect {
+                    Effect::Write | Effect::Delete if touched.is_pattern && !touched.is_deep => {
+                        (&self.writers, Meant::Pattern)
+                    }
+                    Effect::Read if touched.is_pattern && !touched.is_listing => {
+                        (&self.readers, Meant::Pattern)
+                    }
                     Effect::Write | Effect::Delete if touched.is_deep => {
                         (&self.writers, Meant::Tree)
                     }
@@ -191,12 +197,12 @@ impl<'a> Bench<'a> {
         if !act.globals.is_empty() && act.has_harmless_globals && act.extras.is_empty() {
             others.push(without(&args, act));
         }
-        let command = Command { args: &args, others: &others, extras: &act.extras, raw: [""; 2] };
+        let command = Command { args: &args, others: &others, extras: &act.extras, raw: "" };
         self.rules.covers_command(&command)
     }
 
     /// Whether everything an act is known to change lies in the workspace.
-    pub(super) fn stays_inside(&self, facts: &Facts) -> bool {
+    pub(crate) fn stays_inside(&self, facts: &Facts) -> bool {
         facts
             .changed()
             .all(|touched| touched.place.as_ref().is_some_and(|place| self.ground.holds(place)))
@@ -235,66 +241,6 @@ impl<'a> Bench<'a> {
             | ToolKind::Mcp
             | ToolKind::Other => false,
         }
-    }
-
-    /// A list of `[paths]` that shuts an act out, with the sentence to say.
-    pub(super) fn shut(&self, facts: &Facts) -> Option<(&'static str, String)> {
-        let paths = &self.policy.paths;
-        if !self.policy.gates.has_denials && !paths.refuses_absolute {
-            return None;
-        }
-        let is_shell = self.spec.kind == ToolKind::Shell;
-        for touched in facts.touched.iter().filter(|touched| !is_stream(touched)) {
-            let what = &touched.written;
-            if paths.refuses_absolute && !is_shell && what.starts_with(['/', '~']) {
-                return Some(("paths.absolute", format!("`{what}` is an absolute path")));
-            }
-            let Some(place) = &touched.place else { continue };
-            let is_write = matches!(touched.effect, Effect::Write | Effect::Delete);
-            let meant = if is_write && touched.is_deep { Meant::Tree } else { self.meant() };
-            let (ground, world) = (self.ground, self.world);
-            if self.policy.gates.forbids(place, meant, ground, world) {
-                return Some(("paths.forbidden", format!("`{what}` is forbidden")));
-            }
-            if self.policy.gates.denies(is_write, place, meant, ground, world) {
-                let list = if is_write { "paths.write" } else { "paths.read" };
-                return Some((list, format!("`{what}` is on the deny list of `{list}`")));
-            }
-            if paths.is_jail && !self.ground.holds(place) {
-                return Some(("paths.jail", format!("`{what}` lies outside the workspace")));
-            }
-        }
-        None
-    }
-
-    /// The finding that makes an act hopeless, as Comma has it.
-    pub(super) fn hopeless<'f>(&self, facts: &'f Facts) -> Option<&'f Finding> {
-        let act = &facts.act;
-        let program = act.base_name().unwrap_or_default();
-        facts.findings.iter().find(|finding| match finding.guard {
-            "download_and_run" => true,
-            "power" => !["halt", "poweroff"].contains(&program),
-            "disk" => {
-                let is_device = |touched: &Touched| {
-                    touched.place.as_ref().is_some_and(|place| {
-                        place.normalised.starts_with("/dev/") && !is_stream(touched)
-                    })
-                };
-                program.starts_with("mkfs") || facts.touched.iter().any(is_device)
-            }
-            "critical_removal" => facts.changed().any(|touched| {
-                touched.place.as_ref().is_some_and(|place| {
-                    let path = place.normalised.trim_end_matches("/*").trim_end_matches('/');
-                    path.is_empty() || self.ground.home.as_deref() == Some(path)
-                })
-            }),
-            _ => false,
-        })
-    }
-
-    /// How a file call means its path.
-    pub(super) fn meant(&self) -> Meant {
-        if self.spec.kind == ToolKind::Search { Meant::Search } else { Meant::File }
     }
 
     /// The search pattern of a listing tool as a path below its root.

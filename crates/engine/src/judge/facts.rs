@@ -53,7 +53,8 @@ impl Facts {
     /// The files it changes, except those that are none.
     pub(crate) fn changed(&self) -> impl Iterator<Item = &Touched> {
         self.touched.iter().filter(|touched| {
-            matches!(touched.effect, Effect::Write | Effect::Delete) && !is_stream(touched)
+            matches!(touched.effect, Effect::Write | Effect::Delete | Effect::Change)
+                && !is_stream(touched)
         })
     }
 }

@@ -151,7 +151,11 @@ impl<'a> Bench<'a> {
         let mode = self.policy.mode;
         let has_opinion = match self.spec.kind {
             ToolKind::Read | ToolKind::Search => false,
-            ToolKind::Mcp | ToolKind::Other => self.spec.has_kind,
+            // The table's own read-only tools; who declares one writes a rule for it.
+            ToolKind::Mcp | ToolKind::Other => {
+                let declared = self.policy.tools.iter().any(|tool| tool.name == self.spec.name);
+                self.spec.has_kind && !declared
+            }
             ToolKind::Shell
             | ToolKind::Write
             | ToolKind::Edit

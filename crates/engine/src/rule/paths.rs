@@ -8,6 +8,9 @@ use crate::pattern::path::{Anchor, PathGlob, Reach, Segment, above, below, fits,
 use crate::place::{Ground, Place, is_within};
 use crate::world::World;
 
+/// How many named files are held against a pattern.
+const NEIGHBOURS: usize = 1024;
+
 /// Rules about files.
 #[derive(Clone, Debug, Default)]
 pub struct PathIndex {
@@ -26,6 +29,8 @@ pub enum Meant {
     Search,
     /// The file and everything below it is removed or changed.
     Tree,
+    /// Files that fit a pattern, which the path is.
+    Pattern,
 }
 
 impl PathIndex {
@@ -187,7 +192,12 @@ impl GlobIndex {
 
     fn find(&self, path: &str, meant: Meant) -> Option<RuleId> {
         // Whoever removes a tree removes what lies below it.
-        let is_search = meant != Meant::File;
+        let is_search = matches!(meant, Meant::Search | Meant::Tree);
+        if meant == Meant::Pattern
+            && let Some(rule) = self.find_fitting(path)
+        {
+            return Some(rule);
+        }
         let found = self.exact.get(path).or_else(|| self.find_below(path, is_search));
         let found = found.or_else(|| self.find_floating(path, is_search)).copied();
         found.or_else(|| self.find_rest(path, is_search)).or_else(|| {
@@ -200,6 +210,26 @@ impl GlobIndex {
                 .flatten()
                 .map(|(_, rule)| *rule)
         })
+    }
+
+    /// A file that is named here and fits a pattern.
+    fn find_fitting(&self, pattern: &str) -> Option<RuleId> {
+        let glob = PathGlob::parse(pattern, Reach::Root)?;
+        let fixed: Vec<&str> = glob
+            .segments
+            .iter()
+            .map_while(|segment| match segment {
+                Segment::Literal(name) => Some(name.as_str()),
+                Segment::Fits(_) | Segment::Deep => None,
+            })
+            .collect();
+        let start: Box<str> = fixed.join("/").into();
+        let behind = self.ordered.range(start.clone()..).take(NEIGHBOURS);
+        behind
+            .take_while(|(key, _)| key.starts_with(&*start))
+            .filter(|(key, _)| self.exact.contains_key(*key))
+            .find(|(key, _)| glob.fits(&names(key).collect::<Vec<_>>(), false))
+            .map(|(_, rule)| *rule)
     }
 
     fn find_below(&self, path: &str, is_search: bool) -> Option<&RuleId> {

@@ -1,0 +1,71 @@
+//! What shuts an act out before any rule allows it: the lists of `[paths]`, and hopelessness.
+
+use super::facts::is_stream;
+use super::{Bench, Facts};
+use crate::effect::Effect;
+use crate::guard::Finding;
+use crate::place::Touched;
+use crate::rule::paths::Meant;
+use crate::tool::ToolKind;
+
+impl Bench<'_> {
+    /// A list of `[paths]` that shuts an act out, with the sentence to say.
+    pub(super) fn shut(&self, facts: &Facts) -> Option<(&'static str, String)> {
+        let paths = &self.policy.paths;
+        if !self.policy.gates.has_denials && !paths.refuses_absolute {
+            return None;
+        }
+        let is_shell = self.spec.kind == ToolKind::Shell;
+        for touched in facts.touched.iter().filter(|touched| !is_stream(touched)) {
+            let what = &touched.written;
+            if paths.refuses_absolute && !is_shell && what.starts_with(['/', '~']) {
+                return Some(("paths.absolute", format!("`{what}` is an absolute path")));
+            }
+            let Some(place) = &touched.place else { continue };
+            let is_write = matches!(touched.effect, Effect::Write | Effect::Delete);
+            let meant = if is_write && touched.is_deep { Meant::Tree } else { self.meant() };
+            let (ground, world) = (self.ground, self.world);
+            if self.policy.gates.forbids(place, meant, ground, world) {
+                return Some(("paths.forbidden", format!("`{what}` is forbidden")));
+            }
+            if self.policy.gates.denies(is_write, place, meant, ground, world) {
+                let list = if is_write { "paths.write" } else { "paths.read" };
+                return Some((list, format!("`{what}` is on the deny list of `{list}`")));
+            }
+            if paths.is_jail && !self.ground.holds(place) {
+                return Some(("paths.jail", format!("`{what}` lies outside the workspace")));
+            }
+        }
+        None
+    }
+
+    /// The finding that makes an act hopeless, as Comma has it.
+    pub(super) fn hopeless<'f>(&self, facts: &'f Facts) -> Option<&'f Finding> {
+        let act = &facts.act;
+        let program = act.base_name().unwrap_or_default();
+        facts.findings.iter().find(|finding| match finding.guard {
+            "download_and_run" => true,
+            "power" => !["halt", "poweroff"].contains(&program),
+            "disk" => {
+                let is_device = |touched: &Touched| {
+                    touched.place.as_ref().is_some_and(|place| {
+                        place.normalised.starts_with("/dev/") && !is_stream(touched)
+                    })
+                };
+                program.starts_with("mkfs") || facts.touched.iter().any(is_device)
+            }
+            "critical_removal" => facts.changed().any(|touched| {
+                touched.place.as_ref().is_some_and(|place| {
+                    let path = place.normalised.trim_end_matches("/*").trim_end_matches('/');
+                    path.is_empty() || self.ground.home.as_deref() == Some(path)
+                })
+            }),
+            _ => false,
+        })
+    }
+
+    /// How a file call means its path.
+    pub(super) fn meant(&self) -> Meant {
+        if self.spec.kind == ToolKind::Search { Meant::Search } else { Meant::File }
+    }
+}
