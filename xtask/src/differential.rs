@@ -82,7 +82,7 @@ const STACK: usize = 64 << 20;
 const ALIKE: usize = 6;
 
 /// How long failures are made small for, after everything was compared.
-const MINIMISING: Duration = Duration::from_mins(5);
+const MINIMISING: Duration = Duration::from_secs(90);
 
 /// Compares, and fails if a difference is left unexplained.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {

@@ -115,6 +115,11 @@ impl Printer<'_> {
     fn pipeline(&mut self, pipeline: Pipeline) {
         if let Some(time) = pipeline.time {
             self.put(if time.posix { "time -p " } else { "time " });
+            let first = self.tree.only(pipeline.commands);
+            let is_bare = pipeline.bangs == 0;
+            if is_bare && first.is_some_and(|command| self.begins_with_option(command)) {
+                self.put("-- ");
+            }
         }
         for _ in 0..pipeline.bangs {
             self.put("! ");

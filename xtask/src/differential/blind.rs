@@ -57,7 +57,7 @@ pub fn agree_without_brace_commands(
     // The innermost first, which are the last to begin.
     while let Some(start) = plain.windows(3).rposition(is_brace_command) {
         let ends = (start..plain.len()).filter(|end| plain.get(*end) == Some(&b'}'));
-        let mut shorter = ends.take(DEEPEST).map(|end| {
+        let mut shorter = ends.take(4 * DEEPEST).map(|end| {
             let mut shorter = plain.clone();
             shorter.splice(start..=end, *b"a");
             shorter
@@ -87,6 +87,9 @@ impl Search<'_> {
         let Read::Refused(refusal) = read(self.shell, text) else { return Ok(None) };
         let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
         let offset = refusal.span.start as usize;
+        if refusal.message.contains("a bad substitution") && self.is_bad(text, offset)? {
+            return Ok(Some(Part::Parameter));
+        }
         for (part, start, end) in candidates(text, offset) {
             self.tried += 1;
             if self.tried > PATIENCE {
@@ -113,6 +116,26 @@ impl Search<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether what begins at `start` is a bad substitution by itself, wherever it ends. It has no
+    /// brace of its own where only brackets are counted.
+    fn is_bad(&self, text: &[u8], start: usize) -> anyhow::Result<bool> {
+        let rest = text.get(start..).unwrap_or_default();
+        let mut parts: Vec<Vec<u8>> = (0..rest.len())
+            .filter(|end| rest.get(*end) == Some(&b'}'))
+            .take(DEEPEST)
+            .map(|end| rest.get(..=end).unwrap_or_default().to_vec())
+            .collect();
+        if parts.is_empty() {
+            parts.push([rest, b"}"].concat());
+        }
+        for part in parts {
+            if self.oracle.is_bad_substitution(&part)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the shell would refuse the part when it came to run it.
@@ -217,7 +240,9 @@ fn body(text: &[u8], operator: usize) -> Option<(usize, usize)> {
         }
         end += line.len();
     }
-    Some((start, end))
+    // The last newline stays, or the delimiter's line would no longer be one.
+    let ends_line = end > start && text.get(end - 1) == Some(&b'\n');
+    Some((start, end - usize::from(ends_line)))
 }
 
 /// What bash runs for a body between backticks: the backslash before some bytes is taken off.

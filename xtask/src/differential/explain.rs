@@ -85,7 +85,36 @@ impl Rules {
                 return Ok(Some(&rule.name));
             }
         }
-        Ok(None)
+        self.explain_together(oracle, shell, text, relation)
+    }
+
+    /// The name of the first of several rules that explain a failure only together.
+    fn explain_together(
+        &self,
+        oracle: &Oracle,
+        shell: Shell,
+        text: &[u8],
+        relation: &Relation,
+    ) -> anyhow::Result<Option<&str>> {
+        if !matches!(relation, Relation::WeAccept { .. }) {
+            return Ok(None);
+        }
+        let mut changed = text.to_vec();
+        let mut first = None;
+        for rule in self.difference.iter().filter(|rule| {
+            rule.side == Side::WeAccept && rule.shells.iter().any(|name| name == shell.name())
+        }) {
+            let before = changed.clone();
+            for (old, new) in &rule.instead {
+                changed = replace(&changed, old.as_bytes(), new.as_bytes());
+            }
+            if first.is_none() && changed != before {
+                first = Some(rule.name.as_str());
+            }
+        }
+        let agree = matches!(read(shell, &changed), Read::Accepted(_))
+            && oracle.ask(shell, &changed)? == Answer::Accepts;
+        Ok(first.filter(|_| agree))
     }
 }
 

@@ -42,7 +42,12 @@ struct Walk<'t> {
 impl Walk<'_> {
     /// Checks one span and gives it as the place for what it holds.
     fn check(&mut self, what: &str, outer: Span, inner: Span) -> Span {
-        let inner = self.tree.locate(inner);
+        let (span, mut inner) = (inner, self.tree.locate(inner));
+        if span.is_empty() && span.start > 0 && !outer.covers(inner) {
+            // Nothing stands between two bytes, and a continued line may part them.
+            let end = self.tree.locate(Span { start: span.start - 1, end: span.end }).end;
+            inner = Span { start: end, end };
+        }
         if (!outer.covers(inner) || inner.start > inner.end) && self.broken.is_none() {
             self.broken = Some(format!(
                 "the span of a {what} is {}..{} in {}..{}",

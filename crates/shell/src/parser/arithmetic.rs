@@ -3,6 +3,7 @@
 //! Operators are not looked at: names in an expression are evaluated again and again, so what an
 //! expression does cannot be told from its text. What it expands and runs is read like any word.
 
+use crate::dialect::Dialect;
 use crate::parser::brackets::{Rules, Single};
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
@@ -23,7 +24,7 @@ impl Parser<'_> {
                 byte if byte == close && depth == 0 => return Ok(here),
                 byte if byte == close => depth -= 1,
                 b'\\' => here += 1,
-                quote @ (b'\'' | b'"') => {
+                quote @ (b'\'' | b'"' | b'`') => {
                     let end = self.closing_quote(here, quote);
                     self.look_ahead(at, end.saturating_sub(here))?;
                     here = end;
@@ -82,8 +83,20 @@ impl Parser<'_> {
             opener: (start, 2, "the arithmetic", "))"),
         };
         let word = self.enclosed_word(&rules, Place::Arithmetic)?;
+        let is_bracket = |&byte: &u8| matches!(byte, b'[' | b']');
+        if self.reader.dialect == Dialect::Zsh && self.tree.text(word.span).iter().any(is_bracket) {
+            return Err(self.unsupported(start, self.pos, "a bracket in arithmetic"));
+        }
         if closer != self.here() {
             return Err(self.unexpected("`;` between the expressions"));
+        }
+        let parts_here = |part: &Part| {
+            matches!(part.kind, PartKind::Literal) && self.tree.text(part.span).contains(&b';')
+        };
+        if is_head && self.tree.list(word.parts).iter().any(parts_here) {
+            // Bash parts the expressions inside brackets, too.
+            let what = "`;` inside an expression of a loop";
+            return Err(self.unsupported(start, self.pos, what));
         }
         if closer == b')' {
             let (second, at) = self.second();

@@ -188,20 +188,26 @@ impl Parser<'_> {
     /// Refuses escaped operators in an array inside a substitution, where bash before 5.3 takes
     /// them for operators while it looks for the end.
     fn refuse_escapes(&self, start: usize) -> Parsed<()> {
-        let is_odd = |pair: &[u8]| match pair {
-            [b'\\', byte] => b"();&|<>\"'`".contains(byte),
-            _ => false,
-        };
-        let text = self.tree.text(Span::new(start, self.pos));
-        if self.closer == Closer::Parenthesis && text.windows(2).any(is_odd) {
-            let what = "an escaped operator in an array in a substitution";
-            return Err(self.unsupported(start, self.pos, what));
+        if self.closer != Closer::Parenthesis {
+            return Ok(());
+        }
+        let mut bytes = self.tree.text(Span::new(start, self.pos)).iter();
+        while let Some(byte) = bytes.next() {
+            let is_odd = match byte {
+                b'\\' => bytes.next().is_some_and(|byte| b"();&|<>\"'`".contains(byte)),
+                byte => *byte == b'`',
+            };
+            if is_odd {
+                let what = "an escaped operator or backtick in an array in a substitution";
+                return Err(self.unsupported(start, self.pos, what));
+            }
         }
         Ok(())
     }
 
-    /// Reads an argument of `declare` and its kin, which may be an assignment, arrays included.
-    pub(crate) fn declared(&mut self) -> Parsed<Word> {
+    /// Reads an argument of `declare` and its kin, which may be an assignment; of an array only
+    /// where no operator stands before it.
+    pub(crate) fn declared(&mut self, may_be_array: bool) -> Parsed<Word> {
         let start = self.pos;
         let end = self.name_end(start);
         let is_assignment = end > start
@@ -212,7 +218,7 @@ impl Parser<'_> {
         let text = self.tree.text(Span::new(end, self.pos));
         let is_sign =
             matches!(text, b"=" | b"+=" | [b'[', .., b']', b'='] | [b'[', .., b']', b'+', b'=']);
-        if !is_assignment || self.here() != b'(' || !is_sign {
+        if !is_assignment || self.here() != b'(' || !is_sign || !may_be_array {
             return Ok(word);
         }
         self.only_beyond_sh(start, "an array")?;

@@ -93,6 +93,11 @@ impl Parser<'_> {
                     self.pos += 1;
                     push_literal(&mut parts, at, at + 1);
                 }
+                b'$' | b'`' if hidden.is_some() && self.is_odd_expansion(rules) => {
+                    // Bash reads over it here and expands it later, or not at all.
+                    let what = "an expansion between single quotes in arithmetic";
+                    return Err(self.unsupported(at, at + 1, what));
+                }
                 b'"' if hidden.is_some() => {
                     return Err(self.unsupported(
                         at,
@@ -172,6 +177,11 @@ impl Parser<'_> {
         self.dollar(parts, literal_quotes || hidden, Place::Pattern)
     }
 
+    /// Whether an expansion with brackets begins here, outside double quotes.
+    fn is_odd_expansion(&self, rules: &Rules) -> bool {
+        !rules.quoted && (self.here() == b'`' || matches!(self.second().0, b'(' | b'{' | b'['))
+    }
+
     /// Whether a process substitution begins here; arithmetic and quotes have none.
     fn is_process_in(&self, rules: &Rules) -> bool {
         !rules.quoted && rules.single == Single::Quotes && self.second().0 == b'('
@@ -181,7 +191,14 @@ impl Parser<'_> {
     /// (The parser stands before the bracket.)
     pub(crate) fn bracketed_run(&mut self, parts: &mut Parts) -> Parsed<()> {
         let start = self.pos;
-        let inner = self.subscript_parts()?;
+        let inner = self.subscript_parts(Single::Quotes)?;
+        let next = self.joined(self.pos + 1);
+        let is_assigned = self.byte(next) == b'='
+            || self.byte(next) == b'+' && self.byte(self.joined(next + 1)) == b'=';
+        if is_assigned {
+            // Looking ahead found no assignment, and yet one stands here.
+            return Err(self.unsupported(start, next, "this subscript"));
+        }
         parts.push(Part { span: Span::new(start, start + 1), kind: PartKind::Glob });
         for &part in inner.as_slice() {
             parts.push(part);
@@ -194,7 +211,7 @@ impl Parser<'_> {
     /// A subscript; the parser stands before `[` and ends behind `]`.
     pub(crate) fn subscript(&mut self) -> Parsed<List<Word>> {
         let start = self.pos + 1;
-        let mut parts = self.subscript_parts()?;
+        let mut parts = self.subscript_parts(Single::Hides)?;
         let span = Span::new(start, self.pos);
         self.pos += 1;
         let parts = parts.shelve(&mut self.tree);
@@ -202,14 +219,14 @@ impl Parser<'_> {
         Ok(self.one(word))
     }
 
-    fn subscript_parts(&mut self) -> Parsed<Parts> {
+    fn subscript_parts(&mut self, single: Single) -> Parsed<Parts> {
         let start = self.pos;
         self.pos += 1;
         self.deeper(|parser| {
             parser.enclosed(&Rules {
                 stops: b"]",
                 nests: (b'[', b']'),
-                single: Single::Hides,
+                single,
                 quoted: false,
                 is_word: false,
                 opener: (start, 1, "the subscript", "]"),
@@ -223,6 +240,7 @@ impl Parser<'_> {
         let operator = self.here();
         let (_, at) = self.second();
         self.pos = at + 1;
+        let counted = self.counted_end(self.pos, b'(', b')')?;
         let mut alternatives = Few::<Word, 4>::new();
         loop {
             let rules = Rules {
@@ -240,6 +258,7 @@ impl Parser<'_> {
                 break;
             }
         }
+        self.same_end(start, self.pos - 1, counted)?;
         let alternatives = alternatives.shelve(&mut self.tree);
         let kind = PartKind::ExtendedGlob { operator, alternatives };
         Ok(Part { span: Span::new(start, self.pos), kind })
@@ -253,6 +272,12 @@ impl Parser<'_> {
 
     /// Refuses a word that zsh reads in its own way.
     pub(crate) fn refuse_zsh_word(&self, start: usize, parts: &[Part], place: Place) -> Parsed<()> {
+        let is_braced = |&byte: &u8| matches!(byte, b'{' | b'}');
+        if place == Place::Delimiter
+            && self.tree.text(Span::new(start, self.pos)).iter().any(is_braced)
+        {
+            return Err(self.unsupported(start, self.pos, "a brace in a delimiter"));
+        }
         if matches!(place, Place::Delimiter | Place::Body) {
             return Ok(());
         }

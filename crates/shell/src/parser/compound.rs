@@ -221,7 +221,11 @@ impl Parser<'_> {
         if crate::lexer::is_break(self.here()) {
             return Err(self.unexpected("a name"));
         }
+        let begin = self.pos;
         let name = self.word(Place::Name)?;
+        if self.reader.dialect != Dialect::Bash && self.name_end(begin) != self.pos {
+            return Err(self.unsupported(begin, self.pos, "a loop over this name"));
+        }
         let name = self.one(name);
         self.skip_blanks();
         let mut words = None;
@@ -426,16 +430,13 @@ impl Parser<'_> {
         self.skip_blanks();
         let mut name = List::default();
         if !self.is_at_compound() {
+            if self.is_at_reserved() {
+                return Err(self.unexpected("a command"));
+            }
             let after = self.plain_word_end();
             let begin = std::mem::replace(&mut self.pos, after);
             self.skip_blanks();
             let is_named = after > begin && self.is_at_compound();
-            if after > begin
-                && !is_named
-                && self.keyword().is_some_and(|(found, _)| found != Keyword::Time)
-            {
-                return Err(self.unexpected("a command"));
-            }
             self.pos = begin;
             if is_named {
                 let word = self.word(Place::Name)?;
@@ -447,10 +448,7 @@ impl Parser<'_> {
             self.deeper(Parser::compound_command)?
         } else {
             self.count_command()?;
-            if self.keyword().is_some_and(|(found, _)| found != Keyword::Time) {
-                return Err(self.unexpected("a command"));
-            }
-            let command = self.simple()?;
+            let command = self.coprocess()?;
             if matches!(command.kind, Kind::Function { .. }) {
                 return Err(self.unsupported(start, self.pos, "a function as a coprocess"));
             }
@@ -461,15 +459,20 @@ impl Parser<'_> {
         Ok(Command { span, kind, redirections: List::default(), pipes_errors: false })
     }
 
-    fn is_at_compound(&self) -> bool {
+    pub(crate) fn is_at_compound(&self) -> bool {
         self.here() == b'(' || self.keyword().is_some_and(|(keyword, _)| keyword.is_compound())
+    }
+
+    /// Whether a word that is reserved behind `coproc` begins here.
+    pub(crate) fn is_at_reserved(&self) -> bool {
+        self.keyword().is_some_and(|(found, _)| found != Keyword::Time)
     }
 
     /// The end of a word without expansions; the parser's place where there is none.
     fn plain_word_end(&self) -> usize {
         let mut at = self.pos;
         while !crate::lexer::is_break(self.byte(at)) {
-            if matches!(self.byte(at), b'\\' | b'$' | b'`' | b'=' | b'[') {
+            if matches!(self.byte(at), b'\\' | b'$' | b'`' | b'=' | b'[' | b'"' | b'\'') {
                 return self.pos;
             }
             at += 1;

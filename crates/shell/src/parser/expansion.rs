@@ -36,6 +36,7 @@ impl Parser<'_> {
         }
         if expansion.prefix == Prefix::Indirect
             && expansion.subscript.is_empty()
+            && is_name_start(self.byte(expansion.name.start as usize))
             && matches!(self.here(), b'*' | b'@')
             && self.byte(self.joined(self.pos + 1)) == b'}'
         {
@@ -64,7 +65,7 @@ impl Parser<'_> {
             b'#' if names || is_special_parameter(next) && after == b'}' => Prefix::Length,
             b'!' if names => Prefix::Indirect,
             b'!' if matches!(next, b'@' | b'*' | b'#' | b'?')
-                && b"}:-=?+#%/^,~".contains(&after) =>
+                && b"}:-=?+#%/^,~@".contains(&after) =>
             {
                 Prefix::Indirect
             }
@@ -106,6 +107,10 @@ impl Parser<'_> {
     fn bad_substitution(&self, start: usize) -> Box<crate::refusal::Refusal> {
         if self.pos >= self.end {
             return self.unclosed(start, 2, "`${`", "}");
+        }
+        if self.here() >= 0x80 {
+            // Where the locale has such letters they may be part of a name.
+            return self.unsupported(start, self.pos + 1, "a letter beyond ASCII in an expansion");
         }
         let message = "this is no parameter expansion; the shell calls it a bad substitution";
         self.refuse(RefusalKind::Syntax, start, self.pos + 1, message.into())

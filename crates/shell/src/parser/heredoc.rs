@@ -62,7 +62,10 @@ impl Parser<'_> {
         } else {
             (start, extent.end)
         };
-        if is_cut && !quoted && self.byte(extent.end - 1) == b'\\' {
+        let made = self.tree.text(Span::new(from, to));
+        let is_continued =
+            !extent.closed && !is_cut && extent.end > start && !made.ends_with(b"\n");
+        if is_continued || is_cut && !quoted && self.byte(extent.end - 1) == b'\\' {
             return Err(self.unsupported(extent.end - 1, extent.end, "a last backslash"));
         }
         if !extent.closed && self.reader.dialect != Dialect::Bash {

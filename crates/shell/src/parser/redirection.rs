@@ -151,8 +151,14 @@ impl Parser<'_> {
             return Ok(Redirection { span, descriptor, operator, target, heredoc: None });
         }
         self.skip_blanks();
+        if self.reader.dialect == Dialect::Zsh && self.is_at_process() {
+            return Err(self.unsupported(start, self.pos + 1, "a process as a target"));
+        }
         let is_descriptor = match self.here() {
-            b'0'..=b'9' => !copies && self.digits_before_operator().is_some(),
+            b'0'..=b'9' => {
+                (!copies || self.reader.dialect != Dialect::Bash)
+                    && self.digits_before_operator().is_some()
+            }
             b'{' => !copies && self.variable_before_operator().is_some(),
             _ => crate::lexer::is_break(self.here()) && !self.is_at_process(),
         };

@@ -5,7 +5,7 @@ use crate::few::Few;
 use crate::lexer::Keyword;
 use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
-use crate::tree::{Command, Item, Join, Pipeline, Script, Time};
+use crate::tree::{Command, Item, Join, Kind, Pipeline, Script, Time};
 
 impl Parser<'_> {
     /// Reads items up to something that cannot begin one: a closer, or the end.
@@ -77,6 +77,9 @@ impl Parser<'_> {
                     return Err(self.unsupported(self.pos, at + 1, "a job that is disowned"));
                 }
                 self.note_separator(false)?;
+                if self.reader.dialect == Dialect::Zsh && self.only_assigns(pipelines.as_slice()) {
+                    return Err(self.unsupported(start, self.pos + 1, "an assignment as a job"));
+                }
                 self.pos += 1;
                 background = true;
                 true
@@ -94,6 +97,14 @@ impl Parser<'_> {
         let span = Span::new(start, self.pos);
         let pipelines = pipelines.shelve(&mut self.tree);
         Ok((Item { span, pipelines, background }, is_separated))
+    }
+
+    /// Whether some command is nothing but assignments.
+    fn only_assigns(&self, pipelines: &[Pipeline]) -> bool {
+        let commands = pipelines.iter().flat_map(|pipeline| self.tree.list(pipeline.commands));
+        commands
+            .map(|command| command.kind)
+            .any(|kind| matches!(kind, Kind::Simple(simple) if simple.words.is_empty()))
     }
 
     fn pipeline(&mut self, join: Join) -> Parsed<Pipeline> {

@@ -18,11 +18,21 @@ const DECLARATIONS: [&[u8]; 8] =
 impl Parser<'_> {
     /// Reads assignments, words and redirections up to the end of the command.
     pub(crate) fn simple(&mut self) -> Parsed<Command> {
+        self.simple_command(false)
+    }
+
+    /// Reads the simple command of a coprocess, whose second word stands where a command begins.
+    pub(crate) fn coprocess(&mut self) -> Parsed<Command> {
+        self.simple_command(true)
+    }
+
+    fn simple_command(&mut self, is_coprocess: bool) -> Parsed<Command> {
         let start = self.pos;
         let mut assignments = Few::<Assignment, 2>::new();
         let mut words = Few::<Word, 8>::new();
         let mut redirections = Few::<Redirection, 2>::new();
         let mut declares = false;
+        let mut may_be_array = false;
         // Redirections before the first assignment; a later one ends where arrays may stand.
         let mut first_redirections = 0;
         let mut end = start;
@@ -43,10 +53,17 @@ impl Parser<'_> {
             let may_redirect = matches!(self.here(), b'<' | b'>' | b'&' | b'{' | b'0'..=b'9');
             if may_redirect && let Some(redirection) = self.redirection()? {
                 redirections.push(redirection);
-                declares = false;
+                may_be_array = false;
+            } else if is_coprocess && words.len() < 2 && redirections.len() > 0 {
+                let what = "a redirection before the words of a coprocess";
+                return Err(self.unsupported(start, self.pos, what));
             } else if words.len() == 0 {
                 let keeps_place =
                     assignments.len() == 0 || redirections.len() == first_redirections;
+                if !keeps_place && self.byte(self.name_end(self.pos)) == b'[' {
+                    let what = "a subscript behind a redirection";
+                    return Err(self.unsupported(start, self.pos + 1, what));
+                }
                 if let Some(assignment) = self.assignment(keeps_place)? {
                     if assignments.len() == 0 {
                         first_redirections = redirections.len();
@@ -55,10 +72,21 @@ impl Parser<'_> {
                 } else {
                     let word = self.program()?;
                     declares = self.is_declaration(&word);
+                    may_be_array = keeps_place;
                     words.push(word);
                 }
             } else {
-                let word = if declares { self.declared()? } else { self.word(Place::Argument)? };
+                let is_second = words.len() == 1 && assignments.len() + redirections.len() == 0;
+                if is_coprocess && is_second {
+                    self.second_of_coprocess()?;
+                }
+                // A process substitution is read as an operator, behind which no array stands.
+                may_be_array &= !self.is_at_process();
+                let word = if declares {
+                    self.declared(may_be_array)?
+                } else {
+                    self.word(Place::Argument)?
+                };
                 words.push(word);
             }
             end = self.pos;
@@ -87,6 +115,10 @@ impl Parser<'_> {
             // Whether this negates a subshell or matches files depends on what ran before.
             return Err(self.unsupported(self.pos, self.pos + 2, "`!(` after `shopt -s extglob`"));
         }
+        let is_reserved = self.here() == b'{' || self.keyword().is_some();
+        if self.reader.dialect == Dialect::Zsh && is_reserved {
+            return Err(self.unsupported(self.pos, self.pos + 1, "this word as a program"));
+        }
         if self.reader.dialect == Dialect::Zsh && matches!(self.here(), b'-' | b'!') {
             let (second, _) = self.second();
             if crate::lexer::is_break(second) {
@@ -94,6 +126,21 @@ impl Parser<'_> {
             }
         }
         self.word_with_subscript(Place::Argument)
+    }
+
+    /// Refuses what would be reserved or assigned behind the first word of a coprocess.
+    fn second_of_coprocess(&mut self) -> Parsed<()> {
+        if self.is_at_reserved() && !self.is_at_compound() {
+            return Err(self.unexpected("a command"));
+        }
+        let end = self.name_end(self.pos);
+        let is_assigned =
+            end > self.pos && matches!(self.byte(self.joined(end)), b'=' | b'+' | b'[');
+        if is_assigned || self.is_at_compound() {
+            let what = "this second word of a coprocess";
+            return Err(self.unsupported(self.pos, end, what));
+        }
+        Ok(())
     }
 
     fn is_declaration(&self, word: &Word) -> bool {

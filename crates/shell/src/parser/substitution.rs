@@ -15,6 +15,9 @@ impl Parser<'_> {
     pub(crate) fn dollar(&mut self, parts: &mut Parts, quoted: bool, place: Place) -> Parsed<()> {
         let start = self.pos;
         let (next, at) = self.second();
+        if at > start + 1 && !quoted && matches!(next, b'\'' | b'"') {
+            return Err(self.unsupported(start, at + 1, "a line break between `$` and its quote"));
+        }
         if place == Place::Delimiter {
             if matches!(next, b'(' | b'{' | b'[') {
                 return Err(self.unsupported(start, at + 1, "an expansion in a delimiter"));
@@ -82,10 +85,18 @@ impl Parser<'_> {
             }
         }
         self.pos = end;
+        if self.extglob
+            && matches!(self.byte(at), b'*' | b'?' | b'@' | b'!')
+            && self.byte(self.joined(end)) == b'('
+        {
+            return Err(self.unsupported(start, end + 1, "a pattern behind `$`"));
+        }
         if self.reader.dialect == Dialect::Zsh {
-            let next = self.byte(end);
+            let after = self.joined(end);
+            let next = self.byte(after);
             let is_modified = next == b'['
-                || next == b':' && self.byte(end + 1).is_ascii_alphabetic()
+                || next == b'\'' && self.byte(at) == b'$'
+                || next == b':' && self.byte(self.joined(after + 1)).is_ascii_alphabetic()
                 || self.byte(at) == b'#' && (is_name_start(next) || next.is_ascii_digit());
             if is_modified {
                 return Err(self.unsupported(start, end + 1, "this expansion"));

@@ -32,20 +32,32 @@ impl Parser<'_> {
     pub(crate) fn double_bracket(&mut self, start: usize) -> Parsed<Kind> {
         let test = self.or_test()?;
         self.skip_newlines()?;
-        if !self.is_at_closer() {
+        let Some(end) = self.closer_end() else {
             if self.pos >= self.end {
                 return Err(self.unclosed(start, 2, "`[[`", "]]"));
             }
             return Err(self.unexpected("`]]`"));
-        }
-        self.pos += 2;
+        };
+        self.pos = end;
         Ok(Kind::Test(self.one(test)))
     }
 
     fn is_at_closer(&self) -> bool {
-        self.here() == b']'
-            && self.byte(self.pos + 1) == b']'
-            && is_break(self.byte(self.joined(self.pos + 2)))
+        self.closer_end().is_some()
+    }
+
+    /// The offset behind the `]]` that stands here.
+    fn closer_end(&self) -> Option<usize> {
+        let (second, at) = self.second();
+        (self.here() == b']' && second == b']' && self.ends_word(at + 1)).then_some(at + 1)
+    }
+
+    /// Whether a word ends at `at`; a process substitution would go on with it.
+    fn ends_word(&self, at: usize) -> bool {
+        let at = self.joined(at);
+        let goes_on =
+            matches!(self.byte(at), b'<' | b'>') && self.byte(self.joined(at + 1)) == b'(';
+        is_break(self.byte(at)) && !goes_on
     }
 
     fn or_test(&mut self) -> Parsed<Test> {
@@ -79,9 +91,7 @@ impl Parser<'_> {
         self.skip_newlines()?;
         let begin = self.pos;
         match self.here() {
-            b'!' if is_break(self.byte(self.joined(begin + 1))) && self.byte(begin + 1) != b'('
-                || self.is_bang() =>
-            {
+            b'!' if self.ends_word(begin + 1) && self.byte(begin + 1) != b'(' || self.is_bang() => {
                 self.pos += 1;
                 let inner = self.deeper(Parser::term)?;
                 let kind = TestKind::Not(self.one(inner));
@@ -100,9 +110,7 @@ impl Parser<'_> {
                 self.skip_newlines()?;
                 return Ok(test);
             }
-            b'-' if UNARY.contains(&self.byte(begin + 1))
-                && is_break(self.byte(self.joined(begin + 2))) =>
-            {
+            b'-' if UNARY.contains(&self.byte(begin + 1)) && self.ends_word(begin + 2) => {
                 self.pos += 2;
                 let operator = Span::new(begin, self.pos);
                 let word = self.operand(Side::Word)?;
@@ -136,6 +144,10 @@ impl Parser<'_> {
             if !is_end {
                 return Err(self.unexpected("an operator or `]]`"));
             }
+            let first = self.byte(begin);
+            if self.reader.dialect == Dialect::Zsh && matches!(first, b'-' | b'!') {
+                return Err(self.unsupported(begin, after_left, "this test"));
+            }
             let kind = TestKind::Word(self.one(left));
             return Ok(Test { span: Span::new(begin, after_left), kind });
         };
@@ -159,7 +171,7 @@ impl Parser<'_> {
         while !is_break(self.byte(end)) && self.joined(end) == end {
             end += 1;
         }
-        if !is_break(self.byte(self.joined(end))) {
+        if !self.ends_word(end) {
             return None;
         }
         let span = Span::new(start, end);
@@ -180,6 +192,9 @@ impl Parser<'_> {
         let is_regex_start = side == Side::Regex && matches!(self.here(), b'(' | b'|');
         if is_break(self.here()) && !self.is_at_process() && !is_regex_start {
             return Err(self.unexpected("a word"));
+        }
+        if self.reader.dialect == Dialect::Zsh && self.here() == b'!' {
+            return Err(self.unsupported(self.pos, self.pos + 1, "`!` as an operand"));
         }
         match side {
             Side::Word => self.word(Place::Single),
@@ -205,6 +220,10 @@ impl Parser<'_> {
                 self.pos += 1;
             }
             if self.pos > run {
+                let is_split = self.tree.text(Span::new(run, self.pos)).contains(&b'|');
+                if is_split && self.reader.dialect == Dialect::Zsh {
+                    return Err(self.unsupported(run, self.pos, "`|` in an expression"));
+                }
                 push_literal(&mut parts, run, self.pos);
             }
             if self.here() == b'(' {
@@ -220,6 +239,9 @@ impl Parser<'_> {
 
     fn regex_group(&mut self, parts: &mut Parts) -> Parsed<()> {
         let open = self.pos;
+        if self.reader.dialect == Dialect::Zsh {
+            return Err(self.unsupported(open, open + 1, "a group in an expression"));
+        }
         push_literal(parts, open, open + 1);
         self.pos += 1;
         let rules = Rules {

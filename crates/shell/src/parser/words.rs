@@ -97,7 +97,9 @@ impl Parser<'_> {
         if !self.has_bare_quote {
             return Ok(());
         }
-        let text = outside_substitutions(self.tree.text(Span::new(start, self.pos)));
+        let whole = self.tree.text(Span::new(start, self.pos));
+        // Brackets in a comment close nothing.
+        let text = if may_comment(whole) { whole.to_vec() } else { outside_substitutions(whole) };
         let has_brace =
             text.windows(2).any(|pair| matches!(pair, [before, b'{'] if *before != b'$'));
         let has_list = text.contains(&b',') || text.windows(2).any(|pair| pair == b"..");
@@ -170,7 +172,8 @@ impl Parser<'_> {
             let text = self.tree.text(part.span);
             let is_literal = matches!(part.kind, PartKind::Literal);
             is_literal && (text.contains(&b'$') || at == 0 && text.first() == Some(&b'~'))
-                || matches!(part.kind, PartKind::Parameter(_)) && balance(text) != 0
+                || matches!(part.kind, PartKind::Parameter(_))
+                    && (balance(text) != 0 || may_comment(text))
         })
     }
 
@@ -304,7 +307,8 @@ impl Parser<'_> {
         // A quote or an expansion inside the login name keeps the tilde as it is.
         let is_whole =
             matches!(self.byte(next), b'/' | b':') || crate::lexer::is_break(self.byte(next));
-        if !is_whole && (next != at || self.reader.dialect == Dialect::Zsh) {
+        let is_pattern = self.extglob && self.byte(next) == b'(' && at > start + 1;
+        if is_pattern || !is_whole && (next != at || self.reader.dialect == Dialect::Zsh) {
             return Err(self.unsupported(start, at, "`~` before this"));
         }
         if is_whole {
@@ -407,6 +411,11 @@ impl Parser<'_> {
             self.quoted_special(&mut parts, b"$`\\")?;
         }
     }
+}
+
+/// Whether a comment may stand in the text of a word, in a substitution.
+fn may_comment(text: &[u8]) -> bool {
+    text.windows(2).any(|pair| matches!(pair, [before, b'#'] if crate::lexer::is_break(*before)))
 }
 
 /// A word's text without what stands in `$( … )`, where bash looks for no braces of the word.

@@ -11,11 +11,16 @@ use crate::word::Word;
 
 impl Printer<'_> {
     pub(super) fn command(&mut self, command: &Command) {
+        self.command_behind(command, false);
+    }
+
+    /// Prints a command; behind `coproc` its redirections must not come first.
+    fn command_behind(&mut self, command: &Command, is_coprocess: bool) {
         let mut is_empty = false;
         let mut redirections = self.tree.list(command.redirections);
         match command.kind {
             Kind::Simple(simple) => {
-                if self.begins_reserved(&simple) {
+                if !is_coprocess && self.begins_reserved(&simple) {
                     for redirection in std::mem::take(&mut redirections) {
                         self.redirection(redirection);
                         self.put(" ");
@@ -52,7 +57,10 @@ impl Printer<'_> {
                 self.separated(subject, " ");
                 self.put(" in ");
                 for arm in self.tree.list(arms) {
-                    self.put("(");
+                    // Where brackets are counted an added one would count.
+                    if self.tree.text(arm.span).starts_with(b"(") {
+                        self.put("(");
+                    }
                     self.separated(arm.patterns, " | ");
                     self.enclose(") ", arm.body, "");
                     self.put(match arm.end {
@@ -90,7 +98,7 @@ impl Printer<'_> {
                     self.put(" ");
                 }
                 for command in self.tree.list(command) {
-                    self.command(command);
+                    self.command_behind(command, true);
                 }
             }
         }
@@ -104,9 +112,28 @@ impl Printer<'_> {
 
     /// Whether the program is a reserved word, which only a redirection before it makes a word.
     fn begins_reserved(&self, simple: &Simple) -> bool {
-        let first = self.tree.list(simple.words).first();
         simple.assignments.is_empty()
-            && first.is_some_and(|word| Keyword::is_reserved(self.tree.text(word.span)))
+            && self
+                .program(simple)
+                .is_some_and(|program| Keyword::is_reserved(&program) || program.starts_with(b"-"))
+    }
+
+    /// The program's text as it is printed, without line breaks inside it.
+    fn program(&self, simple: &Simple) -> Option<Vec<u8>> {
+        let first = self.tree.list(simple.words).first()?;
+        let mut text = self.tree.text(first.span).to_vec();
+        while let Some(at) = text.windows(2).position(|pair| pair == b"\\\n") {
+            text.drain(at..at + 2);
+        }
+        Some(text)
+    }
+
+    /// Whether a `time` before the command would take the program for its option.
+    pub(super) fn begins_with_option(&self, command: &Command) -> bool {
+        let Kind::Simple(simple) = command.kind else { return false };
+        simple.assignments.is_empty()
+            && command.redirections.is_empty()
+            && self.program(&simple).is_some_and(|program| is_time_option(&program))
     }
 
     fn enclose(&mut self, opener: &str, script: Script, closer: &str) {
@@ -239,4 +266,8 @@ impl Printer<'_> {
             self.waiting.push(*redirection);
         }
     }
+}
+
+fn is_time_option(word: &[u8]) -> bool {
+    matches!(word, b"--" | b"-p")
 }

@@ -39,7 +39,12 @@ impl Walk<'_> {
 
     /// The span stands inside `outer`, a place in the source.
     fn inside(&self, what: &str, span: Span, outer: Span) -> Result<Span, String> {
-        let place = self.known(span)?;
+        let mut place = self.known(span)?;
+        if span.is_empty() && span.start > 0 && !outer.covers(place) {
+            // Nothing stands between two bytes, and a continued line may part them.
+            let end = self.known(Span { start: span.start - 1, end: span.end })?.end;
+            place = Span { start: end, end };
+        }
         if outer.covers(place) {
             Ok(place)
         } else {
