@@ -10,7 +10,7 @@ use crate::arg::{Arg, Text};
 const TRIES: usize = 8;
 
 /// How many words behind a program are kept for rules.
-const WORDS: usize = 32;
+const WORDS: usize = 16;
 
 impl Analysis<'_> {
     pub(super) fn refused(&mut self, text: &str, within: Option<Span>, refusal: Refusal) {
