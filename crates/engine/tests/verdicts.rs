@@ -31,14 +31,18 @@ impl World for Disk {
     }
 
     fn resolve(&self, path: &str) -> Option<String> {
-        for (link, target) in self.links.iter().rev() {
-            if let Some(rest) = path.strip_prefix(link.as_str())
-                && (rest.is_empty() || rest.starts_with('/'))
-            {
-                return Some(format!("{target}{rest}"));
+        let mut walked = String::new();
+        for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
+            if name == ".." {
+                walked.truncate(walked.rfind('/').unwrap_or(0));
+                continue;
+            }
+            walked = format!("{walked}/{name}");
+            if let Some(target) = self.links.get(&walked) {
+                walked.clone_from(target);
             }
         }
-        Some(path.to_owned())
+        Some(if walked.is_empty() { "/".to_owned() } else { walked })
     }
 
     fn is_shared(&self, path: &str) -> bool {
