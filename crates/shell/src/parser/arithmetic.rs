@@ -24,7 +24,7 @@ impl Parser<'_> {
                 byte if byte == close && depth == 0 => return Ok(here),
                 byte if byte == close => depth -= 1,
                 b'\\' => here += 1,
-                quote @ (b'\'' | b'"' | b'`') => {
+                quote @ (b'\'' | b'"') => {
                     let end = self.closing_quote(here, quote);
                     self.look_ahead(at, end.saturating_sub(here))?;
                     here = end;
