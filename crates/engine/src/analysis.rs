@@ -18,6 +18,7 @@ use crate::effect::{Effect, EffectOn};
 use crate::place::Ground;
 use crate::usage::Unknown;
 
+pub use refused::Unread;
 pub use state::State;
 pub(crate) use walk::Feed;
 
@@ -34,6 +35,8 @@ pub struct Acts {
     pub acts: Vec<Act>,
     /// Why the text, or a text inside it, was not read.
     pub refusals: Vec<Refusal>,
+    /// The texts that were not read.
+    pub unread: Vec<Unread>,
     /// What joins its commands.
     pub syntax: Vec<(Syntax, Span)>,
     /// Whether a limit on acts or nesting was passed.

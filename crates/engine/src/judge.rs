@@ -15,6 +15,7 @@ use std::sync::Arc;
 use portcullis_shell::RefusalKind;
 
 use crate::act::{Act, ActKind};
+use crate::analysis::Unread;
 use crate::call::Call;
 use crate::effect::{Effect, EffectOn};
 use crate::guard::Finding;
@@ -152,6 +153,13 @@ impl<'a> Bench<'a> {
             extra.push(unreadable("unreadable", message, portcullis_shell::Span::default()));
         }
         let mut acts: Vec<Facts> = found.acts.into_iter().map(|act| bench.facts(act)).collect();
+        let has_strict = [Outcome::Deny, Outcome::Ask]
+            .into_iter()
+            .any(|outcome| bench.rules.any(outcome).is_some());
+        if has_strict {
+            let words = found.unread.iter().flat_map(Unread::acts);
+            acts.extend(words.map(|act| bench.facts(act)));
+        }
         if let (Some(fault), Some(first)) = (found.fault, acts.first_mut()) {
             let finding = finding("unreadable", Tier::Dangerous, true, fault.message);
             first.findings.insert(0, finding);

@@ -18,7 +18,8 @@ impl Analysis<'_> {
         if refusal.kind == RefusalKind::Syntax {
             from = self.before_the_fault(text, within, refusal.span);
         }
-        self.scanned(text, from, within);
+        let rest = text.get(from..).unwrap_or_default().to_owned();
+        self.found.unread.push(Unread { text: rest, from, within, via: self.via.clone() });
         let span = within.unwrap_or(refusal.span);
         self.found.refusals.push(Refusal { span, ..refusal });
     }
@@ -45,34 +46,40 @@ impl Analysis<'_> {
         }
         0
     }
+}
 
-    /// Every word may be a program: deny and ask rules look at all of them.
-    fn scanned(&mut self, text: &str, from: usize, within: Option<Span>) {
-        let rest = text.get(from..).unwrap_or_default();
-        let tokens = scan(rest.as_bytes());
+/// Text that was not read; its words matter only where a rule denies or asks.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    text: String,
+    /// Where it begins in the text around it.
+    from: usize,
+    /// Where that stands if it is part of another.
+    within: Option<Span>,
+    via: Vec<String>,
+}
+
+impl Unread {
+    /// An act for every word, because every word may be a program.
+    pub(crate) fn acts(&self) -> Vec<Act> {
+        let tokens = scan(self.text.as_bytes());
         let shift = |span: Span| {
-            within.unwrap_or(Span::new(span.start as usize + from, span.end as usize + from))
+            let moved = Span::new(span.start as usize + self.from, span.end as usize + self.from);
+            self.within.unwrap_or(moved)
         };
-        for (at, token) in tokens.iter().enumerate() {
-            if self.found.acts.len() >= ACTS {
-                self.found.is_cut = true;
-                return;
-            }
-            let words = tokens.iter().skip(at).take(WORDS);
-            let args = words
-                .map(|token| Arg {
-                    text: Text::Known(String::from_utf8_lossy(&token.text).into_owned()),
-                    span: shift(token.span),
-                })
-                .collect();
-            let act = Act {
-                kind: ActKind::Scanned,
+        let words: Vec<Arg> = tokens
+            .into_iter()
+            .take(ACTS)
+            .map(|token| Arg {
+                text: Text::Known(String::from_utf8_lossy(&token.text).into_owned()),
                 span: shift(token.span),
-                args,
-                via: self.via.clone(),
-                ..Act::default()
-            };
-            self.push(act);
-        }
+            })
+            .collect();
+        let act = |at: usize| {
+            let args: Vec<Arg> = words.iter().skip(at).take(WORDS).cloned().collect();
+            let span = args.first().map(|arg| arg.span).unwrap_or_default();
+            Act { kind: ActKind::Scanned, span, args, via: self.via.clone(), ..Act::default() }
+        };
+        (0..words.len()).map(act).collect()
     }
 }

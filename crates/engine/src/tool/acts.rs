@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::address;
 use super::{Field, Spec, ToolKind};
 use crate::act::{Act, ActKind};
-use crate::analysis::{self, Acts};
+use crate::analysis::{self, Acts, Unread};
 use crate::call::{Call, Shell};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{Change, patch_targets};
@@ -22,6 +22,8 @@ pub(crate) struct ToolActs {
     pub(crate) acts: Vec<Act>,
     /// Why a command, or a text inside it, was not read.
     pub(crate) refusals: Vec<Refusal>,
+    /// Texts that were not read.
+    pub(crate) unread: Vec<Unread>,
     /// The command as written, where there is one.
     pub(crate) text: Option<String>,
     /// What is wrong with the input itself.
@@ -264,6 +266,7 @@ fn of_analysis(found: Acts) -> ToolActs {
     ToolActs {
         acts: found.acts,
         refusals: found.refusals,
+        unread: found.unread,
         has_syntax: !found.syntax.is_empty(),
         is_cut: found.is_cut,
         ..ToolActs::default()
