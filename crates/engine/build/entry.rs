@@ -86,23 +86,19 @@ pub struct Except {
     pub secrets: bool,
 }
 
-/// Named lists: of options, or of words for a reader.
+/// Named lists of options.
 pub type Sets = BTreeMap<String, String>;
 
-/// Adds the named lists of one file.
-pub fn sets(table: &Table, sets: &mut Sets, words: &mut Sets) -> Result<(), String> {
-    let Some(Value::Table(named)) = table.get("set") else { return Ok(()) };
+/// The named lists of one file.
+pub fn sets(table: &Table) -> Result<Sets, String> {
+    let mut sets = Sets::new();
+    let Some(Value::Table(named)) = table.get("set") else { return Ok(sets) };
     for (name, set) in named {
         let options = set.get("options").and_then(Value::as_str);
-        let listed = set.get("words").and_then(Value::as_str);
-        let (into, text) = match (options, listed) {
-            (Some(options), None) => (&mut *sets, options),
-            (None, Some(listed)) => (&mut *words, listed),
-            _ => return Err(format!("set `{name}` has neither `options` nor `words`")),
-        };
-        into.insert(name.clone(), text.to_owned());
+        let options = options.ok_or(format!("set `{name}` has no `options`"))?;
+        sets.insert(name.clone(), options.to_owned());
     }
-    Ok(())
+    Ok(sets)
 }
 
 /// Every program of one file.

@@ -36,15 +36,13 @@ fn compile() -> Result<(), String> {
         .collect();
     files.sort();
     let mut tables = Vec::new();
-    let mut words = entry::Sets::new();
     for file in files {
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.unwrap_or_default();
         let text = fs::read_to_string(&file).map_err(|error| format!("{name}: {error}"))?;
         let table: toml::Table =
             text.parse().map_err(|error| format!("{name}: {}", one_line(&error)))?;
-        let mut sets = entry::Sets::new();
-        entry::sets(&table, &mut sets, &mut words).map_err(|error| format!("{name}: {error}"))?;
+        let sets = entry::sets(&table).map_err(|error| format!("{name}: {error}"))?;
         tables.push((name, table, sets));
     }
     for (name, table, sets) in tables {
@@ -58,7 +56,7 @@ fn compile() -> Result<(), String> {
         }
     }
     stand_in(&mut programs)?;
-    let text = write::catalog(&programs, &words)?;
+    let text = write::catalog(&programs)?;
     fs::write(out.join("catalog.rs"), text).map_err(|error| error.to_string())?;
     table(&root, &out, "sensitive_paths.toml", "sensitive.rs", sensitive::compile)?;
     table(&root, &out, "environment.toml", "environment.rs", environment::compile)?;

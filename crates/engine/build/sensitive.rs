@@ -34,14 +34,14 @@ pub fn compile(text: &str) -> Result<String, String> {
         let split: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
         let _ = writeln!(
             out,
-            "Pattern {{ pattern: {pattern:?}, segments: &{split:?}, reads: {}, writes: {}, except: &{:?}, denies: {}, why: {:?}, fits: &{:?}, not: &{:?} }},",
+            "Pattern {{ pattern: {pattern:?}, segments: &{split:?}, reads: {}, writes: {}, except: &{:?}, denies: {}, why: {:?}, fits: {:?}, not: {:?} }},",
             flag("read"),
             flag("write"),
             list("except"),
             text("finding") == Some("self_protection"),
             text("why").unwrap_or_default(),
-            list("match"),
-            list("not"),
+            list("match").join("\0"),
+            list("not").join("\0"),
         );
         let mut segments = split.iter();
         let literal = segments.rfind(|segment| !segment.contains(['*', '?', '[']));

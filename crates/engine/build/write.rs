@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::entry::{EFFECTS, Entry, Except, Program, Sets, When};
+use crate::entry::{EFFECTS, Entry, Except, Program, When};
 use crate::options::OptionToken;
 
 /// The text of `catalog.rs`.
-pub fn catalog(programs: &BTreeMap<String, Program>, words: &Sets) -> Result<String, String> {
-    let mut writer = Writer { out: String::new(), shared: BTreeMap::new() };
+pub fn catalog(programs: &BTreeMap<String, Program>) -> Result<String, String> {
+    let mut writer =
+        Writer { out: String::new(), shared: BTreeMap::new(), names: Names::default() };
     let mut rows = String::new();
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
     for (place, program) in programs.values().enumerate() {
@@ -19,27 +20,21 @@ pub fn catalog(programs: &BTreeMap<String, Program>, words: &Sets) -> Result<Str
         }
         let _ = writeln!(
             rows,
-            "Program {{ name: {:?}, entry: &{}, is_builtin: {}, read_only: &{:?}, not_read_only: &{:?} }},",
+            "Program {{ name: {:?}, entry: &{}, is_builtin: {}, read_only: {:?}, not_read_only: {:?} }},",
             program.name,
             writer.entry(&program.entry),
             program.is_builtin,
-            program.read_only,
-            program.not_read_only
+            program.read_only.join("\0"),
+            program.not_read_only.join("\0")
         );
     }
-    let mut out = writer.out;
+    let mut out = std::mem::take(&mut writer.out);
     let _ = writeln!(out, "pub(super) static PROGRAMS: &[Program] = &[\n{rows}];");
     let _ = writeln!(out, "pub(super) static NAMES: &[(&str, u16)] = &[");
     for (name, place) in names {
         let _ = writeln!(out, "({name:?}, {place}),");
     }
-    let _ = writeln!(out, "];\npub(super) static WORDS: &[(&str, &[&str])] = &[");
-    for (name, listed) in words {
-        let mut listed: Vec<&str> = listed.split_whitespace().collect();
-        listed.sort_unstable();
-        let _ = writeln!(out, "({name:?}, &{listed:?}),");
-    }
-    let _ = writeln!(out, "];");
+    let _ = writeln!(out, "];\npub(super) static TEXT: &str = {:?};", writer.names.text);
     Ok(out)
 }
 
@@ -48,6 +43,27 @@ struct Writer {
     out: String,
     /// The names under which texts are written already.
     shared: BTreeMap<String, String>,
+    names: Names,
+}
+
+/// The names of options in one text: a pointer for each would have to be set at every start.
+#[derive(Default)]
+struct Names {
+    text: String,
+    places: BTreeMap<String, usize>,
+}
+
+impl Names {
+    /// Where a name stands, as Rust.
+    fn place(&mut self, name: &str) -> String {
+        let text = &mut self.text;
+        let at = *self.places.entry(name.to_owned()).or_insert_with(|| {
+            let at = text.len();
+            text.push_str(name);
+            at
+        });
+        format!("Name {{ at: {at}, len: {} }}", name.len())
+    }
 }
 
 impl Writer {
@@ -140,7 +156,8 @@ impl Writer {
             field(name, &format!("&{list:?}"), list.is_empty());
         }
         let mut lists = Vec::new();
-        let options: Vec<String> = entry.options.iter().map(option).collect();
+        let options: Vec<String> =
+            entry.options.iter().map(|token| option(token, &mut self.names)).collect();
         lists.push(("options", self.list("OptionSpec", &options)));
         let operands: Vec<String> = entry
             .operands
@@ -202,8 +219,8 @@ fn when(when: &When) -> String {
     )
 }
 
-fn option(option: &OptionToken) -> String {
-    let mut fields = format!("name: {:?}, ", option.name);
+fn option(option: &OptionToken, names: &mut Names) -> String {
+    let mut fields = format!("name: {}, ", names.place(&option.name));
     match option.arity {
         'r' => fields.push_str("arity: Arity::Required, "),
         'o' => fields.push_str("arity: Arity::Optional, "),

@@ -16,10 +16,20 @@ pub struct Program {
     pub entry: &'static Entry,
     /// Whether the shell itself has it.
     pub is_builtin: bool,
+    read_only: &'static str,
+    not_read_only: &'static str,
+}
+
+impl Program {
     /// Command lines that must be read-only.
-    pub read_only: &'static [&'static str],
+    pub fn read_only(&self) -> impl Iterator<Item = &'static str> {
+        self.read_only.split('\0').filter(|line| !line.is_empty())
+    }
+
     /// Command lines that must not be.
-    pub not_read_only: &'static [&'static str],
+    pub fn not_read_only(&self) -> impl Iterator<Item = &'static str> {
+        self.not_read_only.split('\0').filter(|line| !line.is_empty())
+    }
 }
 
 /// What is known of a program or of one of its sub-commands.
@@ -181,7 +191,7 @@ pub enum Wraps {
 #[derive(Debug)]
 pub struct OptionSpec {
     /// Its name with dashes.
-    pub name: &'static str,
+    name: Name,
     /// Whether it takes a value.
     pub arity: Arity,
     /// What the value is.
@@ -196,7 +206,21 @@ pub struct OptionSpec {
     pub finding: Option<&'static str>,
 }
 
+/// A name in the one text that holds the names of all options.
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    at: u32,
+    len: u8,
+}
+
 impl OptionSpec {
+    /// Its name with dashes.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        let at = self.name.at as usize;
+        TEXT.get(at..at + usize::from(self.name.len)).unwrap_or_default()
+    }
+
     /// Whether a word that might be this option could do harm.
     #[must_use]
     pub fn is_dangerous(&self) -> bool {
@@ -297,12 +321,6 @@ pub struct Sub {
     pub entry: &'static Entry,
 }
 
-/// A named list of words of the catalog, sorted.
-#[must_use]
-pub fn words(name: &str) -> &'static [&'static str] {
-    WORDS.iter().find(|(known, _)| *known == name).map_or(&[], |(_, listed)| listed)
-}
-
 /// An entry about which nothing is said.
 const PLAIN: Entry = Entry {
     style: Style::Gnu,
@@ -343,7 +361,7 @@ const PLAIN: Entry = Entry {
 
 /// An option without a value that does nothing.
 const FLAG: OptionSpec = OptionSpec {
-    name: "",
+    name: Name { at: 0, len: 0 },
     arity: Arity::None,
     kind: ValueKind::Opaque,
     effects: Effects(0),
@@ -369,7 +387,7 @@ impl Entry {
     /// The option of exactly this name.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&'static OptionSpec> {
-        let place = self.options.binary_search_by(|option| option.name.cmp(name)).ok()?;
+        let place = self.options.binary_search_by(|option| option.name().cmp(name)).ok()?;
         self.options.get(place)
     }
 
@@ -379,7 +397,7 @@ impl Entry {
         if text.len() < 3 {
             return None;
         }
-        let mut found = self.options.iter().filter(|option| option.name.starts_with(text));
+        let mut found = self.options.iter().filter(|option| option.name().starts_with(text));
         let first = found.next()?;
         found.next().is_none().then_some(first)
     }

@@ -33,10 +33,8 @@ pub struct Pattern {
     pub denies: bool,
     /// What it is, for a person.
     pub why: &'static str,
-    /// Paths that must fit.
-    pub fits: &'static [&'static str],
-    /// Paths that must not.
-    pub not: &'static [&'static str],
+    fits: &'static str,
+    not: &'static str,
 }
 
 /// What is done to a path.
@@ -103,6 +101,16 @@ fn split_open(glob: &str) -> (&str, &str) {
 }
 
 impl Pattern {
+    /// Paths that must fit.
+    pub fn examples(&self) -> impl Iterator<Item = &'static str> {
+        self.fits.split('\0').filter(|path| !path.is_empty())
+    }
+
+    /// Paths that must not.
+    pub fn counterexamples(&self) -> impl Iterator<Item = &'static str> {
+        self.not.split('\0').filter(|path| !path.is_empty())
+    }
+
     fn concerns(&self, access: Access) -> bool {
         match access {
             Access::Read => self.reads,

@@ -40,13 +40,13 @@ fn only_reads(command: &str) -> (bool, String) {
 fn examples_are_what_they_say() {
     let mut wrong = Vec::new();
     for program in programs() {
-        for command in program.read_only {
+        for command in program.read_only() {
             let (reads, why) = only_reads(command);
             if !reads {
                 wrong.push(format!("{}: `{command}` must be read-only: {why}", program.name));
             }
         }
-        for command in program.not_read_only {
+        for command in program.not_read_only() {
             if only_reads(command).0 {
                 wrong.push(format!("{}: `{command}` must not be read-only", program.name));
             }

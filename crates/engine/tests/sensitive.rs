@@ -13,12 +13,12 @@ fn examples_fit_their_own_pattern_and_no_more() {
             sensitive::fits(pattern.pattern, &path)
                 && !pattern.except.iter().any(|except| sensitive::fits(except, &path))
         };
-        for path in pattern.fits {
+        for path in pattern.examples() {
             if !fits(path) {
                 wrong.push(format!("`{}` must fit `{path}`", pattern.pattern));
             }
         }
-        for path in pattern.not {
+        for path in pattern.counterexamples() {
             if fits(path) {
                 wrong.push(format!("`{}` must not fit `{path}`", pattern.pattern));
             }
@@ -30,7 +30,7 @@ fn examples_fit_their_own_pattern_and_no_more() {
 #[test]
 fn every_example_is_found_through_the_index() {
     for pattern in sensitive::patterns() {
-        for path in pattern.fits {
+        for path in pattern.examples() {
             if pattern.reads {
                 assert!(sensitive::find(path, Access::Read).is_some(), "reading `{path}`");
             }

@@ -78,7 +78,7 @@ impl Reader<'_> {
                     "false" | "0" if !option.is_dangerous() => {
                         let value = Some(Arg::known("false"));
                         self.usage.options.push(GivenOption {
-                            name: option.name,
+                            name: option.name(),
                             value,
                             at: next - 1,
                         });
@@ -173,9 +173,9 @@ impl Reader<'_> {
         if option.edits {
             self.edits = Some(at);
         }
-        self.is_listing |= self.entry.listing.contains(&option.name);
-        self.has_unless |= self.entry.unless.contains(&option.name);
-        self.has_target |= self.entry.target.contains(&option.name);
+        self.is_listing |= self.entry.listing.contains(&option.name());
+        self.has_unless |= self.entry.unless.contains(&option.name());
+        self.has_target |= self.entry.target.contains(&option.name());
         self.effects(option.effects);
         let is_ordinary = option.effects.iter().all(|effect| !self.is_extra(effect));
         if !is_ordinary {
@@ -189,7 +189,7 @@ impl Reader<'_> {
             };
             self.value(option.kind, arg.clone(), at_value, true);
         }
-        self.usage.options.push(GivenOption { name: option.name, value, at });
+        self.usage.options.push(GivenOption { name: option.name(), value, at });
     }
 }
 
