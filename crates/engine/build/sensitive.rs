@@ -40,8 +40,8 @@ pub fn compile(text: &str) -> Result<String, String> {
             list("except"),
             text("finding") == Some("self_protection"),
             text("why").unwrap_or_default(),
-            list("match").join("\0"),
-            list("not").join("\0"),
+            list("match").join("\u{1f}"),
+            list("not").join("\u{1f}"),
         );
         let mut segments = split.iter();
         let literal = segments.rfind(|segment| !segment.contains(['*', '?', '[']));

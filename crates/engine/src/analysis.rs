@@ -2,7 +2,7 @@
 //!
 //! The walk follows the script in the order it runs and keeps what later commands depend on: the
 //! working directory, functions, variables ([`State`]). Nested scripts are walked where they
-//! stand, and text that will run is parsed again ([`peel`](crate::peel)).
+//! stand, and text that will run is parsed again (`peel.rs`).
 
 mod arithmetic;
 mod expand;

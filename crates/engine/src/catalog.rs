@@ -23,12 +23,12 @@ pub struct Program {
 impl Program {
     /// Command lines that must be read-only.
     pub fn read_only(&self) -> impl Iterator<Item = &'static str> {
-        self.read_only.split('\0').filter(|line| !line.is_empty())
+        self.read_only.split('\u{1f}').filter(|line| !line.is_empty())
     }
 
     /// Command lines that must not be.
     pub fn not_read_only(&self) -> impl Iterator<Item = &'static str> {
-        self.not_read_only.split('\0').filter(|line| !line.is_empty())
+        self.not_read_only.split('\u{1f}').filter(|line| !line.is_empty())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Guards: built-in checks of what an act would do.
 //!
 //! A guard sees one act and reports findings. It reads no rules and no mode;
-//! [`judge`](crate::judge) weighs its findings against them. To add a guard, add a line to
+//! [`judge`](mod@crate::judge) weighs its findings against them. To add a guard, add a line to
 //! [`GUARDS`], name it in the catalog or find it in a file under `guard/`, and add its cases to
 //! `tests/verdicts/guards.toml`.
 

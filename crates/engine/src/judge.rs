@@ -1,6 +1,6 @@
 //! Judging: from a policy, a call and the world to the verdict.
 //!
-//! The call becomes acts ([`tool`](crate::tool)), each act walks the ladder by itself
+//! The call becomes acts ([`tool`]), each act walks the ladder by itself
 //! (`judge/ladder.rs`), and the call gets the strictest answer. A name that several hosts use
 //! for different things is read in each of those ways.
 

@@ -1,7 +1,7 @@
 //! Rules: a tool, a pattern and an outcome, from one source.
 //!
 //! Rules are kept in an index ([`Rules`]) by tool and content, so that their number does not
-//! matter. [`CallRules`] are those that may speak about one call, whatever its host calls it.
+//! matter. `CallRules` are those that may speak about one call, whatever its host calls it.
 
 mod index;
 mod others;

@@ -103,12 +103,12 @@ fn split_open(glob: &str) -> (&str, &str) {
 impl Pattern {
     /// Paths that must fit.
     pub fn examples(&self) -> impl Iterator<Item = &'static str> {
-        self.fits.split('\0').filter(|path| !path.is_empty())
+        self.fits.split('\u{1f}').filter(|path| !path.is_empty())
     }
 
     /// Paths that must not.
     pub fn counterexamples(&self) -> impl Iterator<Item = &'static str> {
-        self.not.split('\0').filter(|path| !path.is_empty())
+        self.not.split('\u{1f}').filter(|path| !path.is_empty())
     }
 
     fn concerns(&self, access: Access) -> bool {

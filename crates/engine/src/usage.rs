@@ -2,7 +2,7 @@
 //!
 //! Options are found as the program would find them: bundles, attached values, abbreviations,
 //! `--`. One token that the catalog does not know makes the whole usage unknown. What options and
-//! operands add up to is in [`finish`].
+//! operands add up to is in `usage/finish.rs`.
 
 mod finish;
 mod operand;

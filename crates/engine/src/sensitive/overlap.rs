@@ -9,7 +9,7 @@ pub fn may_share(glob: &str, listed: &[&str]) -> bool {
     let glob: Vec<&str> = glob.split('/').filter(|segment| !segment.is_empty()).collect();
     let is_directory = listed.last() == Some(&"**");
     let named =
-        if is_directory { listed.split_last().map_or(&[][..], |(_, rest)| rest) } else { &listed };
+        if is_directory { listed.split_last().map_or(&[][..], |(_, rest)| rest) } else { listed };
     if is_directory {
         // Some directory on the way, or the last segment, must be the listed one.
         return (1..=glob.len()).any(|len| glob.get(..len).is_some_and(|head| shares(head, named)));
