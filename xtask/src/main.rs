@@ -12,6 +12,7 @@ mod checkout;
 mod differential;
 mod fuzz;
 mod meaning;
+mod oracle;
 mod test;
 mod tidy;
 
@@ -33,6 +34,8 @@ enum Command {
     Differential(differential::Arguments),
     /// Compares what ran in a real bash with what the tree named.
     Meaning(meaning::Arguments),
+    /// Runs commands that are judged read-only and watches what they do.
+    Oracle(oracle::Arguments),
     /// Runs the fuzz targets.
     Fuzz(fuzz::Arguments),
     /// Runs the benchmarks.
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Tidy(arguments) => tidy::run(&arguments),
         Command::Differential(arguments) => differential::run(&arguments),
         Command::Meaning(arguments) => meaning::run(arguments),
+        Command::Oracle(arguments) => oracle::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     };

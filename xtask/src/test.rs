@@ -23,6 +23,8 @@ mod tools;
 /// How much of the long proofs every change must pass: texts and seconds.
 const DIFFERENTIAL_TEXTS: &str = "2400";
 const MEANING_TEXTS: &str = "1500";
+const ORACLE_COMMANDS: &str = "300";
+const ORACLE_SECONDS: &str = "60";
 const FUZZ_SECONDS: u64 = 60;
 const FUZZ_TARGETS: &[&str] = &["parse", "fold", "scan"];
 
@@ -53,6 +55,8 @@ struct Report {
 
 const SHELLS: &[Tool] = &[Tool::Bash, Tool::Dash, Tool::Zsh];
 
+const WATCH: &[Tool] = &[Tool::Bash, Tool::Strace, Tool::Unshare];
+
 /// In the order they run: what is quick and breaks often comes first.
 #[rustfmt::skip]
 const STEPS: &[Step] = &[
@@ -64,6 +68,7 @@ const STEPS: &[Step] = &[
     Step { name: "examples",     needs: &[],                   check: examples },
     Step { name: "differential", needs: SHELLS,                check: differential },
     Step { name: "meaning",      needs: SHELLS,                check: meaning },
+    Step { name: "oracle",       needs: WATCH,                 check: oracle },
     Step { name: "benches",      needs: &[Tool::CppCompiler],  check: benches },
     Step { name: "deny",         needs: &[Tool::CargoDeny],    check: deny },
     Step { name: "advisories",   needs: &[Tool::CargoDeny],    check: advisories },
@@ -214,6 +219,18 @@ fn differential(root: &Path) -> anyhow::Result<Report> {
 fn meaning(root: &Path) -> anyhow::Result<Report> {
     whole(xtask(root).args(["meaning", "--seed", "2", "--count", MEANING_TEXTS]))
         .map(|report| report.noted("meaning: "))
+}
+
+/// A sample of the commands that are judged read-only; the long run takes them all. Where they
+/// cannot be kept apart they are not run, which is said and counted neither way.
+fn oracle(root: &Path) -> anyhow::Result<Report> {
+    let arguments = ["--seed", "2", "--count", ORACLE_COMMANDS, "--seconds", ORACLE_SECONDS];
+    let report = whole(xtask(root).arg("oracle").args(arguments))?;
+    if report.output.contains("no command can be watched here") {
+        let note = "not checked: this machine allows no namespaces or no tracing".to_owned();
+        return Ok(Report { tally: Tally::default(), note, ..report });
+    }
+    Ok(report.noted("oracle: "))
 }
 
 fn deny(root: &Path) -> anyhow::Result<Report> {

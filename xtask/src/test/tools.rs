@@ -18,6 +18,10 @@ pub enum Tool {
     Dash,
     /// The shell that reads the `zsh` dialect.
     Zsh,
+    /// Watches what a command does.
+    Strace,
+    /// Keeps a command apart; `setpriv` comes with it.
+    Unshare,
     /// Builds the fuzzing engine.
     CppCompiler,
     /// Checks licences, bans, sources and advisories.
@@ -31,6 +35,8 @@ impl Tool {
             Tool::Bash => "bash",
             Tool::Dash => "dash",
             Tool::Zsh => "zsh",
+            Tool::Strace => "strace",
+            Tool::Unshare => "unshare",
             Tool::CppCompiler => "c++",
             Tool::CargoDeny => "cargo-deny",
         }
@@ -42,6 +48,8 @@ impl Tool {
             Tool::Bash => Some("bash"),
             Tool::Dash => Some("dash"),
             Tool::Zsh => Some("zsh"),
+            Tool::Strace => Some("strace"),
+            Tool::Unshare => Some("util-linux"),
             Tool::CppCompiler => Some("g++"),
             Tool::CargoDeny => None,
         }
