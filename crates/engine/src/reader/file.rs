@@ -251,6 +251,10 @@ pub(super) fn tar(reading: &mut Reading<'_, '_>) {
     let runs_or_writes = !found.facts.runs.is_empty();
     let before = reading.act.extras.len();
     reading.take(found.facts);
+    // What is packed is read to the bottom.
+    for on in reading.act.effects.iter_mut().filter(|on| on.effect == Effect::Read) {
+        on.is_deep = true;
+    }
     if !runs_or_writes {
         // Writing files is what it is for.
         reading.act.extras.truncate(before);
