@@ -235,7 +235,9 @@ pub fn value(kind: ValueKind, chance: &mut Chance) -> String {
                 chance.pick(&DIRECTORIES)
             }
         }
-        ValueKind::Write => chance.pick(&["made", "/dev/null", "-", "/dev/stdout"]),
+        ValueKind::Write | ValueKind::Output => {
+            chance.pick(&["made", "/dev/null", "-", "/dev/stdout"])
+        }
         ValueKind::ShellText => chance.pick(&["cat", "date", "echo x", "ls -l", "cat -n"]),
         ValueKind::Program | ValueKind::Command => chance.pick(&["cat", "ls", "echo", "wc"]),
         ValueKind::Code => chance.pick(&["1", "print(1)"]),
