@@ -258,6 +258,7 @@ fn kind(name: &str) -> &'static str {
     match name {
         "read" => "Read",
         "write" => "Write",
+        "output" => "Output",
         "delete" => "Delete",
         "dir" => "Directory",
         "cd" => "WorkingDirectory",

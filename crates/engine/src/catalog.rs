@@ -230,6 +230,7 @@ impl OptionSpec {
             || matches!(
                 self.kind,
                 ValueKind::Write
+                    | ValueKind::Output
                     | ValueKind::Delete
                     | ValueKind::ShellText
                     | ValueKind::Program
@@ -270,6 +271,8 @@ pub enum ValueKind {
     Read,
     /// A path that is created or changed.
     Write,
+    /// The same, where `-` is standard output.
+    Output,
     /// A path that is removed.
     Delete,
     /// A directory that is looked into.

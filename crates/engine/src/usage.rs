@@ -194,7 +194,14 @@ impl<'a> Reader<'a> {
                 }
                 Text::Home(_) | Text::Files { .. } | Text::Begins(_) | Text::Any(_) => {
                     self.dynamic(arg);
-                    self.operands.push(at - 1);
+                    // Where a command may stand it is one; it is read by itself.
+                    let runs =
+                        self.entry.operands.iter().any(|role| role.kind == ValueKind::Command);
+                    if !runs {
+                        self.operands.push(at - 1);
+                    } else if !self.operand(at - 1) {
+                        return;
+                    }
                     continue;
                 }
             }

@@ -22,6 +22,10 @@ impl Reader<'_> {
             self.usage.command = Some(at);
             return false;
         }
+        if command.is_some() && matches!(arg.text, Text::Any(_) | Text::Files { .. }) {
+            let message = "this word may become several, and one of them the command";
+            self.unknown(message, arg.span, true);
+        }
         true
     }
 
@@ -156,7 +160,10 @@ impl Reader<'_> {
             match role {
                 Some(&Role { kind, count }) => {
                     // A reader that writes what one more word names is not reading any more.
-                    if kind == ValueKind::Write && count == '?' && reads_only(self.entry.effects) {
+                    if matches!(kind, ValueKind::Write | ValueKind::Output)
+                        && count == '?'
+                        && reads_only(self.entry.effects)
+                    {
                         self.usage.extras.push(place);
                     }
                     self.value(kind, arg, place, false);

@@ -14,7 +14,8 @@ impl Reader<'_> {
             ValueKind::Remote => remote(&arg),
             ValueKind::Read if is_address(&arg) => Effect::Connect,
             ValueKind::Read if self.edits.is_some() && !is_option => Effect::Write,
-            ValueKind::Write if !is_standard_output(&arg) => Effect::Write,
+            ValueKind::Write if !is_stream(&arg) => Effect::Write,
+            ValueKind::Output if !is_stream(&arg) && arg.as_known() != Some("-") => Effect::Write,
             ValueKind::Link => Effect::Write,
             ValueKind::Delete | ValueKind::Move => Effect::Delete,
             ValueKind::ShellText | ValueKind::Program | ValueKind::Code | ValueKind::Config => {
@@ -31,7 +32,8 @@ impl Reader<'_> {
             | ValueKind::Directory
             | ValueKind::WorkingDirectory
             | ValueKind::Change
-            | ValueKind::Write => Effect::Read,
+            | ValueKind::Write
+            | ValueKind::Output => Effect::Read,
         };
         let is_host = matches!(kind, ValueKind::Url | ValueKind::Host);
         let is_other_place = if kind == ValueKind::WorkingDirectory {
@@ -69,7 +71,11 @@ impl Reader<'_> {
                 let writes = |kind| {
                     matches!(
                         kind,
-                        ValueKind::Write | ValueKind::Delete | ValueKind::Move | ValueKind::Link
+                        ValueKind::Write
+                            | ValueKind::Output
+                            | ValueKind::Delete
+                            | ValueKind::Move
+                            | ValueKind::Link
                     )
                 };
                 !self.entry.effects.has(Effect::Write)
@@ -92,7 +98,7 @@ fn target(kind: ValueKind, effect: Effect, arg: &Arg) -> Target {
         ValueKind::ShellText | ValueKind::Code | ValueKind::Program | ValueKind::Change => {
             Target::None
         }
-        ValueKind::Write if effect == Effect::Read => Target::None,
+        ValueKind::Write | ValueKind::Output if effect == Effect::Read => Target::None,
         ValueKind::Opaque
         | ValueKind::Pattern
         | ValueKind::Sub
@@ -100,6 +106,7 @@ fn target(kind: ValueKind, effect: Effect, arg: &Arg) -> Target {
         | ValueKind::Config
         | ValueKind::Read
         | ValueKind::Write
+        | ValueKind::Output
         | ValueKind::Delete
         | ValueKind::Directory
         | ValueKind::WorkingDirectory
@@ -134,8 +141,8 @@ fn is_address(arg: &Arg) -> bool {
     text.contains("://") && !text.starts_with("file:")
 }
 
-fn is_standard_output(arg: &Arg) -> bool {
-    matches!(arg.as_known(), Some("-" | "/dev/stdout" | "/dev/stderr" | "/dev/null"))
+fn is_stream(arg: &Arg) -> bool {
+    matches!(arg.as_known(), Some("/dev/stdout" | "/dev/stderr" | "/dev/null"))
 }
 
 /// Whether a host is the machine itself.
