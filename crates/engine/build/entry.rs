@@ -199,8 +199,11 @@ fn entry(
     let options = options::read(&joined)?;
     let operands = text(table, "operands")?;
     let is_default = operands.is_none();
-    let operands = operands.unwrap_or_else(|| if is_program { String::new() } else { "*".into() });
-    let any_operand = operands.trim() == "*" || (is_default && !is_program);
+    let operands = operands.unwrap_or_else(|| {
+        if is_program || table.contains_key("sub") { String::new() } else { "*".into() }
+    });
+    let has_subs = table.contains_key("sub");
+    let any_operand = operands.trim() == "*" || (is_default && !is_program && !has_subs);
     let effects = words(text(table, "effect")?.as_deref().unwrap_or("read"));
     let mut built = Entry {
         style: match text(table, "style")? {

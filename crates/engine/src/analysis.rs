@@ -68,6 +68,7 @@ pub fn analyse(text: &str, dialect: Dialect, ground: &Ground) -> Acts {
     let mut analysis = Analysis::new(dialect, ground);
     analysis.text(text, None, dialect);
     analysis.hazards(text);
+    analysis.unread_rest(text);
     analysis.found
 }
 

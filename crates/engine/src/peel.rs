@@ -110,6 +110,8 @@ fn judge_assignments(act: &mut Act) {
                 let message = format!("variable `{}` is not known to be harmless", assigned.name);
                 act.unknown.get_or_insert(Unknown { message, span: act.span, is_dynamic: false });
             }
+            // What `read` splits by changes nothing else.
+            Setting::Loader if assigned.name == "IFS" && act.program() == Some("read") => {}
             Setting::Loader => act.note("loader_environment", act.span),
         }
     }
@@ -250,10 +252,19 @@ pub(crate) fn unknown(act: &Act, message: &str, is_dynamic: bool) -> Unknown {
 /// The name under which the catalog may know a program.
 fn program_name(written: &str) -> Option<&str> {
     if !written.contains('/') {
-        return Some(written);
+        return Some(written.strip_suffix(".exe").filter(|name| is_ours(name)).unwrap_or(written));
+    }
+    let name = written.rsplit('/').next().unwrap_or(written);
+    if is_ours(name) {
+        return Some(name);
     }
     SYSTEM
         .iter()
         .find_map(|directory| written.strip_prefix(directory))
         .filter(|name| !name.contains('/'))
+}
+
+/// Whether a program is Portcullis, wherever it lies.
+fn is_ours(name: &str) -> bool {
+    matches!(name, "portcullis" | "portcullis-hook")
 }

@@ -8,7 +8,7 @@ mod builtin;
 mod cloud;
 mod container;
 mod database;
-mod file;
+pub(crate) mod file;
 mod git;
 mod interpreter;
 mod network;

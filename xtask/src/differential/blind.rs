@@ -271,7 +271,7 @@ mod tests {
             candidates(b"$((a)a)", 5),
             [(Part::Substitution, 2, 6), (Part::Arithmetic, 3, 4), (Part::Arithmetic, 3, 6)]
         );
-        assert_eq!(candidates(b"cat <<E\n$(\nE\n", 8), [(Part::Heredoc, 8, 11)]);
+        assert_eq!(candidates(b"cat <<E\n$(\nE\n", 8), [(Part::Heredoc, 8, 10)]);
     }
 
     #[test]

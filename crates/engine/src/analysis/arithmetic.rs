@@ -49,6 +49,15 @@ impl Walk<'_, '_> {
             let span = self.span(word.span);
             self.analysis.push_unknown("arithmetic on values that are not known", span);
         }
+        let text = lossless(text);
+        if text.contains('=') {
+            let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            for name in text.split(|letter| !is_part(letter)) {
+                if name.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+                    self.sets(name, None, word.span);
+                }
+            }
+        }
     }
 }
 

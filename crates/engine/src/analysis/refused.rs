@@ -9,8 +9,9 @@ use crate::arg::{Arg, Text};
 /// How many lines before a fault are tried as an end.
 const TRIES: usize = 8;
 
-/// How many words behind a program are kept for rules.
+/// How many words behind a program are kept for rules, and how many beyond the limit of acts.
 const WORDS: usize = 16;
+const FEW_WORDS: usize = 3;
 
 impl Analysis<'_> {
     pub(super) fn refused(&mut self, text: &str, within: Option<Span>, refusal: Refusal) {
@@ -48,6 +49,16 @@ impl Analysis<'_> {
     }
 }
 
+impl Analysis<'_> {
+    /// A text that has more acts than are kept: its words still matter to rules.
+    pub(super) fn unread_rest(&mut self, text: &str) {
+        if self.found.is_cut {
+            let (text, via) = (text.to_owned(), Vec::new());
+            self.found.unread.push(Unread { text, from: 0, within: None, via });
+        }
+    }
+}
+
 /// Text that was not read; its words matter only where a rule denies or asks.
 #[derive(Clone, Debug)]
 pub struct Unread {
@@ -69,14 +80,15 @@ impl Unread {
         };
         let words: Vec<Arg> = tokens
             .into_iter()
-            .take(ACTS)
             .map(|token| Arg {
                 text: Text::Known(String::from_utf8_lossy(&token.text).into_owned()),
                 span: shift(token.span),
             })
             .collect();
         let act = |at: usize| {
-            let args: Vec<Arg> = words.iter().skip(at).take(WORDS).cloned().collect();
+            // Far behind, a rule sees the program and little more.
+            let most = if at < ACTS { WORDS } else { FEW_WORDS };
+            let args: Vec<Arg> = words.iter().skip(at).take(most).cloned().collect();
             let span = args.first().map(|arg| arg.span).unwrap_or_default();
             Act { kind: ActKind::Scanned, span, args, via: self.via.clone(), ..Act::default() }
         };

@@ -1,16 +1,17 @@
 //! The walk through one tree.
 
 use portcullis_shell::{
-    Assigned as Value, Assignment, Command, Join, Kind, List, Pipeline, Script, Simple, Span, Test,
-    TestKind, Tree,
+    Assigned as Value, Assignment, Command, Dialect, Join, Kind, List, Pipeline, Script, Simple,
+    Span, Test, TestKind, Tree,
 };
 
 use super::{Analysis, Syntax};
 use crate::act::{Act, ActKind, Assigned, Note};
 use crate::arg::{self, Arg, Text};
-use crate::effect::{Effect, EffectOn};
+use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{self, Setting};
 use crate::peel;
+use crate::usage;
 
 /// What a command gets on its standard input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,6 +131,13 @@ impl Walk<'_, '_> {
         {
             return Feed::Text(text);
         }
+        if let (Some(command), [act]) = (before, acts)
+            && act.args.len() == 1
+            && act.program() == Some("cat")
+            && let Some(feed @ Feed::Text(_)) = self.fed(command.redirections)
+        {
+            return feed;
+        }
         Feed::Pipe { is_fetched: acts.iter().any(|act| act.has(Effect::Connect)) }
     }
 
@@ -189,6 +197,7 @@ impl Walk<'_, '_> {
                     self.sets(&name, None, command.span);
                 }
                 self.words(each.words.unwrap_or_default());
+                self.looped(each.words.unwrap_or_default(), command.span);
                 self.again(|walk| walk.script(each.body));
             }
             Kind::ArithmeticFor { head, body } => {
@@ -203,8 +212,14 @@ impl Walk<'_, '_> {
                 }
             }
             Kind::Function { name, body, .. } => self.function(name, body),
-            Kind::Test(tests) => self.tests(tests),
-            Kind::Arithmetic(words) => self.words(words),
+            Kind::Test(tests) => {
+                self.tests(tests);
+                self.only_looks(command.span);
+            }
+            Kind::Arithmetic(words) => {
+                self.words(words);
+                self.only_looks(command.span);
+            }
             Kind::Coproc { name, command: inner } => {
                 for name in self.tree.list(name) {
                     let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
@@ -215,6 +230,28 @@ impl Walk<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The words of a loop: its commands may read what they name.
+    fn looped(&mut self, words: List<portcullis_shell::Word>, span: Span) {
+        let args = self.args(self.tree.list(words));
+        let effects = args
+            .iter()
+            .filter(|arg| arg.prefix().contains(['/', '.', '_']) || arg.as_known().is_none())
+            .map(|arg| EffectOn::new(Effect::Read, usage::path(arg)))
+            .filter(|on| !matches!(on.target, Target::Unknown(_)));
+        let effects: Vec<EffectOn> = effects.collect();
+        if !effects.is_empty() {
+            let (span, directory) = (self.span(span), self.analysis.state.directory.clone());
+            let kind = ActKind::Assignment;
+            self.analysis.push(Act { kind, span, effects, directory, ..Act::default() });
+        }
+    }
+
+    /// A command that is neither a program nor a file: it only looks.
+    fn only_looks(&mut self, span: Span) {
+        let (span, effects) = (self.span(span), vec![EffectOn::of(Effect::Read)]);
+        self.analysis.push(Act { kind: ActKind::Assignment, span, effects, ..Act::default() });
     }
 
     /// The body of a loop: in later rounds it begins where an earlier one ended.
@@ -365,8 +402,15 @@ impl Walk<'_, '_> {
         self.analysis.push(act);
     }
 
+    /// In zsh some arrays are the lists of directories under another name.
+    fn tied<'n>(&self, name: &'n str) -> &'n str {
+        let is_tied = matches!(name, "path" | "fpath" | "cdpath" | "module_path" | "manpath");
+        if is_tied && self.analysis.dialect == Dialect::Zsh { "PATH" } else { name }
+    }
+
     /// A variable that something else than an assignment sets.
     pub(super) fn sets(&mut self, name: &str, value: Option<&str>, span: Span) {
+        let name = self.tied(name);
         let span = self.span(span);
         self.analysis.state.assign(name, value);
         if environment::setting(name, value) == Setting::Loader {
@@ -377,7 +421,8 @@ impl Walk<'_, '_> {
 
     pub(super) fn assignment(&mut self, assignment: &Assignment) -> Assigned {
         self.words(assignment.subscript);
-        let name = String::from_utf8_lossy(self.tree.text(assignment.name)).into_owned();
+        let name = String::from_utf8_lossy(self.tree.text(assignment.name));
+        let name = self.tied(&name).to_owned();
         let value = match assignment.value {
             Value::Word(word) => {
                 self.words(word);

@@ -53,6 +53,19 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     }
     let stops = act.base_name().is_some_and(|name| STOPPERS.contains(&name));
     let names_us = |arg: &Arg| arg.prefix().contains("portcullis");
+    let is_pattern = matches!(act.base_name(), Some("pkill" | "killall"));
+    let fits_us = |arg: &Arg| {
+        let text = arg.prefix();
+        let end = text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+        let plain = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+        plain.len() > 2 && !text.starts_with('-') && "portcullis".contains(plain)
+    };
+    if is_pattern && act.args.iter().skip(1).any(fits_us) {
+        found.about("self_protection", "stops Portcullis");
+    }
+    if act.args.iter().skip(1).any(|arg| arg.prefix().contains("portcullis.sock")) {
+        found.about("self_protection", "talks to Portcullis' own socket");
+    }
     if stops && changes(act) && act.args.iter().skip(1).any(names_us) {
         found.about("self_protection", "stops Portcullis");
     }

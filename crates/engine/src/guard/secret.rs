@@ -15,7 +15,14 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             Effect::Read | Effect::Query | Effect::Connect | Effect::Execute => Access::Read,
             Effect::Escalate | Effect::Unknown => continue,
         };
-        let Some(place) = &touched.place else { continue };
+        let Some(place) = &touched.place else {
+            // Where it lies is not known, but its name may be enough.
+            if !touched.written.is_empty() {
+                let path = place::normalise(touched.written.trim_start_matches('~'), "/-");
+                judge(&path, touched.is_pattern, access, scene, found);
+            }
+            continue;
+        };
         let resolved = place.resolved.as_ref().filter(|path| **path != place.normalised);
         let forms = [Some(&place.normalised), resolved];
         for path in forms.into_iter().flatten() {

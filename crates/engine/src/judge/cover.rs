@@ -189,7 +189,7 @@ impl<'a> Bench<'a> {
     fn covering_command(&self, facts: &Facts) -> Option<&'a Rule> {
         let act = &facts.act;
         act.program()?;
-        if !self.stays_inside(facts) || !has_harmless_assignments(act) {
+        if !self.stays_inside(facts) || !self.runs_inside(act) || !has_harmless_assignments(act) {
             return None;
         }
         let args = known(act);
@@ -206,6 +206,14 @@ impl<'a> Bench<'a> {
         facts
             .changed()
             .all(|touched| touched.place.as_ref().is_some_and(|place| self.ground.holds(place)))
+    }
+
+    /// Whether an act runs in the workspace: elsewhere other files decide what it does.
+    fn runs_inside(&self, act: &Act) -> bool {
+        act.directory.as_deref().is_some_and(|directory| {
+            let place = self.ground.place(directory, "/", self.world);
+            place.is_some_and(|place| self.ground.holds(&place)) || directory == self.ground.cwd
+        })
     }
 
     /// Whether an act is an ordinary edit of the workspace.

@@ -23,6 +23,10 @@ pub(super) fn docker_run(reading: &mut Reading<'_, '_>) {
             "-v" | "--volume" | "--mount" => gives_away(value),
             "--pid" | "--userns" | "--ipc" | "--uts" | "--network" | "--net" => value == "host",
             "--privileged" | "--cap-add" | "--device" | "--security-opt" => true,
+            // `-itv` ends in the option that takes the mount.
+            _ if !name.starts_with("--") && name.len() > 2 && name.ends_with('v') => {
+                gives_away(value)
+            }
             _ => name
                 .strip_prefix("-v")
                 .is_some_and(|rest| !name.starts_with("--") && gives_away(rest)),
@@ -43,6 +47,9 @@ fn gives_away(mount: &str) -> bool {
         .split(',')
         .find_map(|part| part.strip_prefix("source=").or_else(|| part.strip_prefix("src=")))
         .unwrap_or_else(|| mount.split(':').next().unwrap_or_default());
+    if source == "/" {
+        return true;
+    }
     let source = source.trim_end_matches('/');
     let parts = source.split('/').filter(|part| !part.is_empty()).count();
     source.is_empty() && mount.starts_with('/')

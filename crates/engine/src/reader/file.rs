@@ -31,12 +31,21 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     };
     let mut found = language::find(&words);
     reading.only_read();
+    // What is handed to a command may be read whole.
+    let is_listing = found.facts.runs.is_empty();
     for &at in &found.start_indices {
         if let Some(arg) = args.get(at) {
             let target = usage::path(arg);
-            let on = EffectOn { effect: Effect::Read, target, is_deep: true, is_listing: true };
-            reading.act.effects.push(on);
+            reading.act.effects.push(EffectOn {
+                effect: Effect::Read,
+                target,
+                is_deep: true,
+                is_listing,
+            });
         }
+    }
+    if !is_listing {
+        reading.act.effects.extend(named(&args));
     }
     if found.start_indices.is_empty() {
         let target = Target::Path(".".to_owned());
@@ -79,6 +88,19 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
         }
     }
     reading.take(found.facts);
+}
+
+/// The names that an expression looks for, as files somewhere below.
+pub(crate) fn named(args: &[Arg]) -> Vec<EffectOn> {
+    let tests = ["-name", "-iname", "-path", "-ipath", "-wholename"];
+    let is_test = |arg: &Arg| arg.as_known().is_some_and(|text| tests.contains(&text));
+    args.windows(2)
+        .filter_map(|pair| match pair {
+            [test, name] if is_test(test) => name.as_known(),
+            _ => None,
+        })
+        .map(|name| EffectOn::new(Effect::Read, Target::Pattern(format!("./{name}"))))
+        .collect()
 }
 
 /// A word of `-exec`: what holds `{}` begins with a start path.

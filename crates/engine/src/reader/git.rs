@@ -77,8 +77,7 @@ fn elsewhere(reading: &mut Reading<'_, '_>) {
                 || place::is_within(directory, &ground.cwd)
                 || place::is_within(&ground.cwd, directory)
         }
-        // A directory that a command printed, such as the top of the repository.
-        None => reading.usage.directory.is_none(),
+        None => false,
     };
     if !is_inside {
         let message =

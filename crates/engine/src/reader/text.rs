@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::arg::Arg;
 use crate::catalog::ValueKind;
-use crate::effect::{Effect, EffectOn};
+use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{self, Facts};
 use crate::usage;
 
@@ -29,6 +29,12 @@ pub(super) fn sed(reading: &mut Reading<'_, '_>) {
         }
         return;
     }
+    let suffix = reading.usage.value_of(&["-i", "--in-place", "-I"]);
+    if suffix.is_some_and(|suffix| suffix.prefix().contains('/') || suffix.as_known().is_none()) {
+        // The copy is kept somewhere else.
+        let on = EffectOn::new(Effect::Write, Target::Unknown(String::new()));
+        reading.act.effects.push(on);
+    }
     let bytes: Vec<&[u8]> = scripts.iter().map(String::as_bytes).collect();
     let extended = reading.usage.has_option(&["-E", "-r", "--regexp-extended"]);
     let facts = language::sed(&bytes, extended);
@@ -46,6 +52,9 @@ pub(super) fn awk(reading: &mut Reading<'_, '_>) {
     let mut facts = Facts::default();
     for program in &programs {
         facts.merge(language::awk(program.as_bytes()));
+        if program.contains("ARGV") || program.contains("ARGC") {
+            reading.unknown("an awk program that chooses its own files");
+        }
     }
     reading.take(facts);
 }

@@ -137,6 +137,9 @@ impl Source<'_> {
                 let acts = analysis::analyse(command, dialect, ground);
                 ToolActs { text: Some(command.clone()), ..of_analysis(acts) }
             }
+            Some(Json::Array(_)) if self.spec.name == "Bash" => {
+                return self.fault(Field::Command, "a text");
+            }
             Some(Json::Array(words)) => {
                 let args: Option<Vec<String>> =
                     words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
@@ -158,8 +161,9 @@ impl Source<'_> {
         for field in [Field::Path, Field::Paths] {
             match self.get(field) {
                 None => {}
+                Some(Json::String(path)) if path.is_empty() => {}
                 Some(Json::String(path)) => effects.push(file(effect, path)),
-                Some(Json::Array(paths)) if field == Field::Paths || paths.len() < NAMED => {
+                Some(Json::Array(paths)) if field == Field::Paths => {
                     for path in paths.iter().take(NAMED) {
                         let path = path.as_str().or_else(|| path.get("path")?.as_str());
                         match path {
