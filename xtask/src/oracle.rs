@@ -42,6 +42,8 @@ const SLOW: usize = 20;
 /// How often shrinking tries to drop something.
 const TRIES: usize = 40;
 
+/// After so many commands a long run says how far it is.
+const PROGRESS: u64 = 1000;
 /// How much more of what a command did is shown with its first fault.
 const OTHERS: usize = 12;
 
@@ -227,6 +229,14 @@ impl Course {
             let mut summary = lock();
             summary.count(&text, &observation, &verdict, &self.table);
             summary.faulty += u64::from(!hard.is_empty());
+            if summary.runs.is_multiple_of(PROGRESS) {
+                writeln!(
+                    std::io::stdout(),
+                    "{} commands, {} faulty",
+                    summary.runs,
+                    summary.faulty
+                )?;
+            }
             match hard.first() {
                 Some(first) => summary.is_new(first) && summary.faults.len() < self.show,
                 None => false,

@@ -36,6 +36,16 @@ printf 'module example.com/proj\n\ngo 1.19\n' >go.mod
 printf 'FROM scratch\n' >Dockerfile
 printf 'import os\nopen("ran-json", "w")\n' | tee json.py >conftest.py
 printf 'requests==2.0\n' >requirements.txt
+# Words that do harm where the engine takes a word that it cannot know for harmless.
+mkdir words dash
+number=0
+for word in '-o made' '--output=made' '--output made' '-delete' '-exec touch made ;' '-i' 'touch made' '-w made' made \
+    '--in-place' '-omade' '--compress-program=touch' '-f made' '-rf notes.txt' 'x; touch made' '-O made' '-e system("touch made")' \
+    '-T made' '-c touch made' '--get made' '1 touch made' 'x=1 touch made' '-n touch made' '--log-file=made'; do
+    printf '%s\n' "$word" >"words/$number"
+    number=$((number + 1))
+done
+touch -- dash/a.txt dash/-o dash/made dash/--output=made dash/-delete dash/-i dash/-w
 printf '#!/bin/sh\ntouch ran-script\n' | tee scripts/run.sh bin/ls >ls
 chmod 755 scripts/run.sh bin/ls ls
 printf 'SECRET=canary\n' >.env

@@ -23,7 +23,7 @@ pub const DIRECTORY: &str = "/home/dev/proj";
 pub const HOME: &str = "/home/dev";
 
 /// How long a command may run, in seconds.
-const SECONDS: u64 = 3;
+const SECONDS: u64 = 2;
 /// How long to wait for the runner itself, which may have to prepare the home.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// The user commands run as.

@@ -7,6 +7,8 @@ use portcullis_engine::catalog::ValueKind;
 
 use crate::chance::Chance;
 
+/// How many files of harmful words the project has.
+const HARMS: usize = 24;
 const FILES: [&str; 24] = [
     "notes.txt",
     "a.txt",
@@ -259,6 +261,21 @@ pub fn value(kind: ValueKind, chance: &mut Chance) -> String {
 /// A file of the project, or one that is not there.
 pub fn file(chance: &mut Chance) -> &'static str {
     chance.pick(&FILES)
+}
+
+/// A word that is not known before the command runs, and then does harm if it can.
+pub fn unknown(chance: &mut Chance) -> String {
+    let harm = harm(chance);
+    match chance.below(5) {
+        0 | 1 => format!("$({harm})"),
+        2 | 3 => format!("\"$({harm})\""),
+        _ => chance.pick(&["*", "dash/*", "*.txt", "$x", "\"$1\""]).to_owned(),
+    }
+}
+
+/// A command that prints one of the harmful words of the project.
+pub fn harm(chance: &mut Chance) -> String {
+    format!("cat words/{}", chance.below(HARMS))
 }
 
 /// A search in the language of find, in shell syntax.

@@ -10,6 +10,9 @@ use portcullis_engine::catalog::{self, Arity, Entry, OptionSpec, Style};
 use super::values;
 use crate::chance::Chance;
 
+/// Stands for a word that is not known before the command runs.
+const UNKNOWN: &str = "UNKNOWN";
+
 /// A command to begin with.
 #[derive(Clone, Debug)]
 pub struct Seed {
@@ -74,7 +77,14 @@ fn changed(words: &[String], entry: &'static Entry, chance: &mut Chance) -> Stri
         kept += 1;
     }
     for _ in 0..chance.between(1, 3) {
-        match chance.below(8) {
+        match chance.below(9) {
+            8 => {
+                let place = chance.between(kept.min(words.len()), words.len());
+                match words.get_mut(place) {
+                    Some(word) if chance.once_in(2) => UNKNOWN.clone_into(word),
+                    _ => words.insert(place, UNKNOWN.to_owned()),
+                }
+            }
             0 if words.len() > kept => {
                 words.remove(chance.between(kept, words.len() - 1));
             }
@@ -107,7 +117,8 @@ fn changed(words: &[String], entry: &'static Entry, chance: &mut Chance) -> Stri
             }
         }
     }
-    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+    let text = words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
+    text.replace(UNKNOWN, &values::unknown(chance))
 }
 
 /// An option in one of the ways in which it can be written.
@@ -143,7 +154,7 @@ fn spelled(option: &OptionSpec, entry: &Entry, chance: &mut Chance) -> Vec<Strin
 
 /// The command inside a wrapper.
 fn wrapped(text: &str, chance: &mut Chance) -> String {
-    match chance.below(19) {
+    match chance.below(22) {
         0 => format!("env {text}"),
         1 => format!("env LC_ALL=C {text}"),
         2 => format!("timeout 2 {text}"),
@@ -162,6 +173,9 @@ fn wrapped(text: &str, chance: &mut Chance) -> String {
         15 => format!("x=$({text}); echo \"$x\""),
         16 => format!("stdbuf -oL {text}"),
         17 => format!("if {text}; then echo yes; fi"),
+        18 => format!("cd dash && {text} *"),
+        19 => format!("{} | xargs {text}", values::harm(chance)),
+        20 => format!("x={}; {text} $x", values::unknown(chance)),
         _ => format!("cd src && {text}"),
     }
 }
