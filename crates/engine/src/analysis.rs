@@ -90,13 +90,24 @@ pub(crate) struct Analysis<'g> {
     pub(crate) via: Vec<String>,
     /// What the command at hand gets on its standard input.
     pub(crate) feed: Feed,
+    /// Files that commands before it, or inside its words, name on their output.
+    pub(crate) handed: Vec<EffectOn>,
     depth: usize,
 }
 
 impl<'g> Analysis<'g> {
     fn new(dialect: Dialect, ground: &'g Ground) -> Analysis<'g> {
         let (found, state) = (Acts::default(), State::new(&ground.cwd));
-        Analysis { dialect, ground, found, state, via: Vec::new(), feed: Feed::Nothing, depth: 0 }
+        Analysis {
+            dialect,
+            ground,
+            found,
+            state,
+            via: Vec::new(),
+            feed: Feed::Nothing,
+            handed: Vec::new(),
+            depth: 0,
+        }
     }
 
     /// Reads a text that runs; `within` is where it stands if it is part of another.

@@ -11,6 +11,8 @@ use portcullis_shell::{
 pub struct Arg {
     /// What is known of its text.
     pub text: Text,
+    /// What it ends with for certain, where its text is not known.
+    pub ending: String,
     /// Where it stands in the command.
     pub span: Span,
 }
@@ -36,10 +38,16 @@ pub enum Text {
 }
 
 impl Arg {
+    /// An argument of whose end nothing more is known.
+    #[must_use]
+    pub const fn new(text: Text, span: Span) -> Arg {
+        Arg { text, ending: String::new(), span }
+    }
+
     /// An argument whose text is known.
     #[must_use]
     pub fn known(text: &str) -> Arg {
-        Arg { text: Text::Known(text.to_owned()), span: Span::default() }
+        Arg::new(Text::Known(text.to_owned()), Span::default())
     }
 
     /// The text, where all of it is known.
@@ -98,14 +106,15 @@ pub fn of_words(tree: &Tree, words: &[Word], known: Known<'_>) -> Vec<Arg> {
     for word in words {
         let span = tree.locate(word.span);
         match tree.value(word) {
-            Value::Literal(text) => args.push(Arg { text: Text::Known(lossless(text)), span }),
+            Value::Literal(text) => args.push(Arg::new(Text::Known(lossless(text)), span)),
             value @ (Value::Pattern { .. } | Value::Tainted(_)) => {
                 let text = shaped(tree, word, &value, known);
                 let text = text.unwrap_or_else(|| plain(&value));
-                args.push(Arg { text, span });
+                let ending = ending(tree, word.parts);
+                args.push(Arg { text, ending, span });
             }
             Value::Set(members) => {
-                args.extend(members.iter().map(|member| Arg { text: plain(member), span }));
+                args.extend(members.iter().map(|member| Arg::new(plain(member), span)));
             }
         }
     }
@@ -251,6 +260,33 @@ impl<'a> Shape<'a> {
         self.text.push_str(text);
         self.pattern.push_str(text);
     }
+}
+
+/// The text behind the last part of a word that is not known.
+fn ending(tree: &Tree, parts: List<Part>) -> String {
+    let mut ending = String::new();
+    for part in tree.list(parts).iter().rev() {
+        let span = match part.kind {
+            PartKind::Literal => part.span,
+            PartKind::Escaped(span) | PartKind::SingleQuoted(span) | PartKind::AnsiC(span) => span,
+            PartKind::DoubleQuoted { parts, .. } => {
+                ending.insert_str(0, &self::ending(tree, parts));
+                break;
+            }
+            PartKind::Parameter(_)
+            | PartKind::Command { .. }
+            | PartKind::Process { .. }
+            | PartKind::Arithmetic { .. }
+            | PartKind::Glob
+            | PartKind::ExtendedGlob { .. }
+            | PartKind::Brace(_)
+            | PartKind::Sequence
+            | PartKind::Tilde
+            | PartKind::Array(_) => break,
+        };
+        ending.insert_str(0, &lossless(tree.text(span)));
+    }
+    ending
 }
 
 /// The text with every sign of a pattern escaped.

@@ -99,7 +99,8 @@ pub enum Target {
     Path(String),
     /// Files that fit a pattern, as the command writes it.
     Pattern(String),
-    /// A path that is not known before the command runs; it begins so, escaped as a pattern is.
+    /// A path that is not known before the command runs; it fits this pattern, which is empty
+    /// where nothing at all is known.
     Unknown(String),
     /// A host or address.
     Host(String),

@@ -9,7 +9,7 @@ use crate::act::{Act, Assigned};
 use crate::analysis::Analysis;
 use crate::arg::{Arg, Text};
 use crate::catalog::{self, ValueKind, Wraps};
-use crate::effect::{Effect, EffectOn};
+use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{self, Setting};
 use crate::place;
 use crate::reader;
@@ -176,6 +176,12 @@ fn take(
         && !(usage.is_dry && usage.wraps != Wraps::No)
     {
         reader::read(name, analysis, &mut act, &usage, &mut inner);
+    }
+    let reads_unknown = |on: &EffectOn| {
+        on.effect == Effect::Read && !on.is_listing && matches!(on.target, Target::Unknown(_))
+    };
+    if act.effects.iter().any(reads_unknown) {
+        act.effects.extend(analysis.handed.iter().cloned());
     }
     let is_linked = usage.wraps != Wraps::Plain && !inner.is_empty();
     let (span, is_fetched) = (act.span, act.is_fetched);

@@ -194,5 +194,5 @@ fn arg_of(word: Option<Vec<u8>>, span: Span) -> Arg {
         Some(word) => Text::Known(String::from_utf8_lossy(&word).into_owned()),
         None => Text::Begins(String::new()),
     };
-    Arg { text, span }
+    Arg::new(text, span)
 }

@@ -83,11 +83,15 @@ pub fn aimed_at(glob: &str, access: Access) -> Option<&'static Pattern> {
         return Some(pattern);
     }
     let has_text = open.bytes().any(|byte| !b"*?/[].".contains(&byte));
-    if !has_text {
+    let asks_for_hidden = open.split('/').any(|part| part.starts_with('.'));
+    if !has_text && !asks_for_hidden {
         return None;
     }
+    // Of a path whose directory is not known only the name can tell.
+    let is_anywhere = glob.starts_with("/**");
     table::PATTERNS
         .iter()
+        .filter(|pattern| !is_anywhere || matches!(pattern.segments, ["**", _]))
         .filter(|pattern| pattern.concerns(access) && may_share(&glob, pattern.segments))
         .max_by_key(|pattern| pattern.denies)
 }

@@ -251,7 +251,7 @@ fn effect(on: &EffectOn) -> String {
         Target::Unknown(prefix) if prefix.is_empty() => {
             format!("{name} a path that is not known yet")
         }
-        Target::Unknown(prefix) => format!("{name} a path that begins with `{prefix}`"),
+        Target::Unknown(prefix) => format!("{name} a path like `{prefix}`"),
         Target::Host(host) if on.effect == Effect::Connect => format!("{name} to `{host}`"),
         Target::Host(host) => format!("{name} `{host}`"),
         Target::Named(what) => format!("{name}: {what}"),

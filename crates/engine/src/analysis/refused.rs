@@ -80,9 +80,11 @@ impl Unread {
         };
         let words: Vec<Arg> = tokens
             .into_iter()
-            .map(|token| Arg {
-                text: Text::Known(String::from_utf8_lossy(&token.text).into_owned()),
-                span: shift(token.span),
+            .map(|token| {
+                Arg::new(
+                    Text::Known(String::from_utf8_lossy(&token.text).into_owned()),
+                    shift(token.span),
+                )
             })
             .collect();
         let act = |at: usize| {

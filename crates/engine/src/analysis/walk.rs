@@ -11,7 +11,11 @@ use crate::arg::{self, Arg, Text};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{self, Setting};
 use crate::peel;
+use crate::reader::file;
 use crate::usage;
+
+/// How many files one command hands over to another, as far as they are looked at.
+const HANDED: usize = 256;
 
 /// What a command gets on its standard input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,10 +110,12 @@ impl Walk<'_, '_> {
         let commands = self.tree.list(pipeline.commands);
         let [only] = commands else {
             let outer = self.analysis.feed.clone();
+            let handed = self.analysis.handed.len();
             let first = self.analysis.found.acts.len();
             for (at, command) in commands.iter().enumerate() {
                 if at > 0 {
                     self.analysis.feed = self.piped(commands.get(at - 1), first);
+                    self.hand_over(first);
                 }
                 if command.pipes_errors {
                     self.syntax(Syntax::PipesErrors, command.span);
@@ -117,9 +123,17 @@ impl Walk<'_, '_> {
                 self.apart(|walk| walk.command(command));
             }
             self.analysis.feed = outer;
+            self.analysis.handed.truncate(handed);
             return;
         };
         self.command(only);
+    }
+
+    /// Notes the files that the acts from `first` on name for a command that reads them.
+    fn hand_over(&mut self, first: usize) {
+        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
+        let handed: Vec<EffectOn> = acts.iter().flat_map(file::handed).take(HANDED).collect();
+        self.analysis.handed.extend(handed);
     }
 
     /// What the next command of a pipeline gets: a text that is only printed is known.
@@ -384,8 +398,11 @@ impl Walk<'_, '_> {
         }
         let nested = self.analysis.found.acts.get(first..).unwrap_or_default();
         let is_fetched = nested.iter().any(|act| act.has(Effect::Connect));
+        let handed = self.analysis.handed.len();
+        self.hand_over(first);
         let act = Act { span, args, assignments, is_fetched, ..Act::default() };
         peel::resolve(self.analysis, act);
+        self.analysis.handed.truncate(handed);
     }
 
     /// `X=1` alone: it changes the shell and nothing else, unless it changes which code runs.

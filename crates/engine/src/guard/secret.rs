@@ -35,9 +35,9 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             }
         }
     }
-    // Of an unknown path the beginning may be known, and that may be enough.
+    // Of an unknown path the beginning or the end may be known, and that may be enough.
     for on in &act.effects {
-        let Target::Unknown(prefix) = &on.target else { continue };
+        let Target::Unknown(pattern) = &on.target else { continue };
         let access = match on.effect {
             Effect::Write | Effect::Delete => Access::Write,
             Effect::Read if !on.is_listing => Access::Read,
@@ -49,14 +49,23 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             | Effect::Escalate
             | Effect::Unknown => continue,
         };
-        if !prefix.contains('/') {
+        if pattern.is_empty() {
             continue;
         }
         let directory = act.directory.as_deref().unwrap_or("/");
         let home = scene.ground.home.as_deref();
-        if let Some(path) = place::absolute(&format!("{prefix}*"), directory, home) {
+        if let Some(path) = unknown_place(pattern, directory, home) {
             judge(&path, true, access, scene, found);
         }
+    }
+}
+
+/// Where a path may lie of which only a part is known: what begins with nothing known, anywhere.
+fn unknown_place(pattern: &str, directory: &str, home: Option<&str>) -> Option<String> {
+    match pattern.strip_prefix('*') {
+        Some(rest) if rest.starts_with('/') => Some(format!("/**{rest}")),
+        Some(_) => Some(format!("/**/{pattern}")),
+        None => place::absolute(pattern, directory, home),
     }
 }
 

@@ -3,6 +3,7 @@
 use portcullis_shell::Dialect;
 
 use super::{Reading, arg_of, words};
+use crate::act::Act;
 use crate::analysis::Feed;
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn, Target};
@@ -33,19 +34,21 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     reading.only_read();
     // What is handed to a command may be read whole.
     let is_listing = found.facts.runs.is_empty();
+    let names = named(&args);
+    let is_deep = is_listing || names.is_empty();
     for &at in &found.start_indices {
         if let Some(arg) = args.get(at) {
             let target = usage::path(arg);
             reading.act.effects.push(EffectOn {
                 effect: Effect::Read,
                 target,
-                is_deep: true,
+                is_deep,
                 is_listing,
             });
         }
     }
     if !is_listing {
-        reading.act.effects.extend(named(&args));
+        reading.act.effects.extend(names);
     }
     if found.start_indices.is_empty() {
         let target = Target::Path(".".to_owned());
@@ -90,6 +93,33 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     reading.take(found.facts);
 }
 
+/// The files that an act names on its output, for whoever reads them.
+pub(crate) fn handed(act: &Act) -> Vec<EffectOn> {
+    let read = |target: Target, is_deep: bool| EffectOn {
+        effect: Effect::Read,
+        target,
+        is_deep,
+        is_listing: false,
+    };
+    let args = act.args.get(1..).unwrap_or_default();
+    match act.base_name() {
+        Some("echo" | "printf") => args.iter().map(|arg| read(usage::path(arg), false)).collect(),
+        Some("find" | "fd" | "ls" | "tree" | "locate") => {
+            let names = named(args);
+            let is_deep = names.is_empty();
+            let listed = act.effects.iter().filter(|on| on.is_listing);
+            let mut all: Vec<EffectOn> =
+                listed.map(|on| read(on.target.clone(), is_deep)).collect();
+            if act.base_name() == Some("ls") && all.is_empty() {
+                all.push(read(Target::Path(".".to_owned()), false));
+            }
+            all.extend(names);
+            all
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// The names that an expression looks for, as files somewhere below.
 pub(crate) fn named(args: &[Arg]) -> Vec<EffectOn> {
     let tests = ["-name", "-iname", "-path", "-ipath", "-wholename"];
@@ -112,12 +142,11 @@ fn found_arg(
 ) -> Arg {
     match (word, starts) {
         (None, [start]) if !may_begin_with_dash => {
-            let prefix = start.trim_end_matches('/');
-            let text = if prefix.is_empty() { "/".to_owned() } else { prefix.to_owned() };
-            Arg { text: Text::Begins(text), span: reading.act.span }
+            let text = format!("{}/", start.trim_end_matches('/'));
+            Arg::new(Text::Begins(text), reading.act.span)
         }
         (None, _) if !may_begin_with_dash => {
-            Arg { text: Text::Begins("./".to_owned()), span: reading.act.span }
+            Arg::new(Text::Begins("./".to_owned()), reading.act.span)
         }
         (word, _) => arg_of(word, reading.act.span),
     }
@@ -157,14 +186,12 @@ pub(super) fn fd(reading: &mut Reading<'_, '_>) {
     let mut words: Vec<Arg> = command
         .iter()
         .map(|arg| match arg.as_known() {
-            Some(text) if is_place(text) => {
-                Arg { text: Text::Begins("./".to_owned()), span: arg.span }
-            }
+            Some(text) if is_place(text) => Arg::new(Text::Begins("./".to_owned()), arg.span),
             _ => arg.clone(),
         })
         .collect();
     if !has_place {
-        words.push(Arg { text: Text::Begins("./".to_owned()), span: reading.act.span });
+        words.push(Arg::new(Text::Begins("./".to_owned()), reading.act.span));
     }
     reading.inner.clear();
     reading.inner.push(Inner::Argv(words, Vec::new(), Where::Here));
@@ -189,18 +216,23 @@ pub(super) fn xargs(reading: &mut Reading<'_, '_>) {
         let mut inner: Vec<Arg> = args
             .iter()
             .skip(command)
-            .map(|arg| match arg.as_known() {
-                Some(text) if holds(text.as_bytes()) => {
+            .map(|arg| match &arg.text {
+                Text::Known(text) | Text::Home(text) if holds(text.as_bytes()) => {
                     // What stands before the mark is certain.
                     let mark = replace.map(String::from_utf8_lossy).unwrap_or_default();
                     let before = text.split(&*mark).next().unwrap_or_default();
-                    Arg { text: Text::Begins(before.to_owned()), span }
+                    let ending = text.rsplit(&*mark).next().unwrap_or_default().to_owned();
+                    Arg { text: Text::Begins(before.to_owned()), ending, span }
                 }
-                _ => arg.clone(),
+                Text::Known(_)
+                | Text::Home(_)
+                | Text::Files { .. }
+                | Text::Begins(_)
+                | Text::Any(_) => arg.clone(),
             })
             .collect();
         if found.appends {
-            inner.push(Arg { text: Text::Any(String::new()), span });
+            inner.push(Arg::new(Text::Any(String::new()), span));
         }
         let is_fetched = matches!(reading.analysis.feed, Feed::Pipe { is_fetched: true });
         reading.act.is_fetched |= is_fetched;

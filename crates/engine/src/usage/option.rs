@@ -201,5 +201,6 @@ fn attached(whole: Option<&Arg>, value: &str, span: Span) -> Arg {
         }
         Some(Text::Known(_)) | None => Text::Known(value.to_owned()),
     };
-    Arg { text, span }
+    let ending = whole.map(|arg| arg.ending.clone()).unwrap_or_default();
+    Arg { text, ending, span }
 }

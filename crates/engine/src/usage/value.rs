@@ -122,8 +122,12 @@ pub(crate) fn path(arg: &Arg) -> Target {
         Text::Known(text) if text.starts_with('~') => Target::Path(format!("./{text}")),
         Text::Known(text) | Text::Home(text) => Target::Path(text.clone()),
         Text::Files { pattern, .. } => Target::Pattern(pattern.clone()),
-        // What follows a known directory stays below it only if no `..` follows.
-        Text::Begins(prefix) | Text::Any(prefix) => Target::Unknown(arg::escaped(prefix)),
+        Text::Begins(prefix) | Text::Any(prefix) if prefix.is_empty() && arg.ending.is_empty() => {
+            Target::Unknown(String::new())
+        }
+        Text::Begins(prefix) | Text::Any(prefix) => {
+            Target::Unknown(format!("{}*{}", arg::escaped(prefix), arg::escaped(&arg.ending)))
+        }
     }
 }
 
