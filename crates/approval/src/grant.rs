@@ -1,0 +1,135 @@
+//! Grants: what an approval wider than once leaves behind.
+
+use portcullis_engine::Policy;
+use portcullis_engine::policy::{ExactAnswer, ExactGrant, Grants, Source};
+use portcullis_engine::verdict::Outcome;
+
+use crate::ask::Asker;
+use crate::decision::Reply;
+use crate::id::Id;
+use crate::moment::Moment;
+
+/// What is granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Granted {
+    /// Whatever this allow rule covers. It never silences a firm finding.
+    Pattern(String),
+    /// This very call; or its remembered rejection.
+    Exact {
+        /// The tool.
+        tool: String,
+        /// Its input: JSON text.
+        input: String,
+        /// The working directory, where there is one.
+        cwd: Option<String>,
+        /// What was said about it.
+        reply: Reply,
+    },
+}
+
+/// How far a grant reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Calls of this run.
+    Run(String),
+    /// Calls of this session.
+    Session(String),
+    /// Every call.
+    Always,
+}
+
+/// A grant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Its id.
+    pub id: Id,
+    /// The person whose agents it is for.
+    pub owner: String,
+    /// The key it is for; every key of the owner where none is named.
+    pub key: Option<Id>,
+    /// The agent it is for; every agent where none is named.
+    pub agent: Option<String>,
+    /// What is granted.
+    pub granted: Granted,
+    /// How far.
+    pub reach: Reach,
+    /// Until when, if it ends.
+    pub expires_at: Option<Moment>,
+    /// How many more executions, if they are counted.
+    pub uses_left: Option<u32>,
+    /// Who made it.
+    pub made_by: String,
+    /// When.
+    pub made_at: Moment,
+    /// The ask it answered, if it answered one.
+    pub ask: Option<Id>,
+}
+
+/// Who is calling, as far as grants care.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller<'a> {
+    /// Who.
+    pub asker: &'a Asker,
+    /// In which session.
+    pub session: Option<&'a str>,
+    /// In which run.
+    pub run: Option<&'a str>,
+}
+
+impl Grant {
+    /// Whether it ends by itself: only such an exact grant answers a firm finding.
+    #[must_use]
+    pub const fn is_limited(&self) -> bool {
+        !matches!(self.reach, Reach::Always)
+            || self.expires_at.is_some()
+            || self.uses_left.is_some()
+    }
+
+    /// Whether it is good for this caller at this moment.
+    #[must_use]
+    pub fn serves(&self, caller: &Caller<'_>, now: Moment) -> bool {
+        let asker = caller.asker;
+        self.owner == asker.owner
+            && self.key.is_none_or(|key| key == asker.key)
+            && self.agent.as_ref().is_none_or(|agent| *agent == asker.agent)
+            && self.expires_at.is_none_or(|end| now < end)
+            && self.uses_left != Some(0)
+            && match &self.reach {
+                Reach::Run(run) => caller.run == Some(run),
+                Reach::Session(session) => caller.session == Some(session),
+                Reach::Always => true,
+            }
+    }
+
+    /// Whether it is the one that a rule of the source `grant` came from.
+    #[must_use]
+    pub fn has_rule(&self, rule: &str) -> bool {
+        matches!(&self.granted, Granted::Pattern(text) if text == rule)
+    }
+}
+
+/// A policy with what was granted. A pattern that is no rule any more (another version wrote it)
+/// or whose list is locked adds nothing: the call asks, as it would without the grant.
+#[must_use]
+pub fn lay_over<'a>(policy: Policy, grants: impl Iterator<Item = &'a Grant>) -> Policy {
+    let mut exact = Grants::default();
+    let mut policy = policy;
+    for grant in grants {
+        match &grant.granted {
+            Granted::Pattern(rule) => {
+                if let Ok(wider) = policy.clone().with_rule(Outcome::Allow, rule, Source::Grant) {
+                    policy = wider;
+                }
+            }
+            Granted::Exact { tool, input, cwd, reply } => {
+                let Ok(input) = serde_json::from_str(input) else { continue };
+                let answer = match reply {
+                    Reply::Approve => ExactAnswer::Allow { answers_firm: grant.is_limited() },
+                    Reply::Reject => ExactAnswer::Deny,
+                };
+                exact.insert(ExactGrant { tool: tool.clone(), input, cwd: cwd.clone(), answer });
+            }
+        }
+    }
+    if exact.is_empty() { policy } else { policy.with_grants(exact) }
+}

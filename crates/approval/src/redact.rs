@@ -1,0 +1,139 @@
+//! Secrets in texts that are kept: found by their shape, and replaced.
+
+use std::borrow::Cow;
+
+/// What stands in the place of a secret.
+const REDACTED: &str = "[redacted]";
+
+/// How a secret begins, and how many letters of a word must follow at least.
+#[rustfmt::skip]
+const SHAPES: &[(&str, usize)] = &[
+    ("pcl_agent_", 20), ("pcl_approver_", 20), ("pcl_admin_", 20),
+    ("sk-", 20), ("sk_live_", 16), ("rk_live_", 16), ("sk_test_", 16),
+    ("ghp_", 20), ("gho_", 20), ("ghu_", 20), ("ghs_", 20), ("ghr_", 20), ("github_pat_", 20), ("glpat-", 16),
+    ("AKIA", 16), ("ASIA", 16), ("AIza", 30), ("ya29.", 20),
+    ("xoxb-", 10), ("xoxp-", 10), ("xoxa-", 10), ("xoxs-", 10), ("xapp-", 10),
+    ("npm_", 30), ("pypi-", 30), ("hf_", 20), ("dop_v1_", 30), ("SG.", 30), ("eyJ", 40),
+];
+
+/// Words before `=` or `:` whose value is a secret.
+const NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "api_key",
+    "api-key",
+    "access_key",
+    "private_key",
+    "client_secret",
+    "credential",
+    "authorization",
+];
+
+/// The same text without the secrets that can be told by their shape.
+#[must_use]
+pub fn redact(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut kept = 0;
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let begins_word =
+            at == 0 || !text.as_bytes().get(at - 1).is_some_and(u8::is_ascii_alphanumeric);
+        let found = if begins_word { secret(rest) } else { None };
+        if let Some((plain, hidden)) = found {
+            out.push_str(text.get(kept..at + plain).unwrap_or_default());
+            out.push_str(REDACTED);
+            at += plain + hidden;
+            kept = at;
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    if kept == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(text.get(kept..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// How many bytes at the beginning stay and how many behind them are a secret, if there is one.
+fn secret(text: &str) -> Option<(usize, usize)> {
+    let shape = SHAPES.iter().find_map(|(begin, least)| {
+        let length = word(text.strip_prefix(begin)?);
+        (length >= *least).then_some((0, begin.len() + length))
+    });
+    shape.or_else(|| pem(text)).or_else(|| user_info(text)).or_else(|| named(text))
+}
+
+/// The length of the word at the beginning.
+fn word(text: &str) -> usize {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.+/=~".contains(byte);
+    text.bytes().take_while(|byte| is_letter(byte)).count()
+}
+
+/// A private key between its marks.
+fn pem(text: &str) -> Option<(usize, usize)> {
+    let after = text.strip_prefix("-----BEGIN ")?;
+    let head = after.find("PRIVATE KEY-----").filter(|at| *at < 40)?;
+    let end = after.get(head..)?.find("-----END ").map_or(after.len(), |at| head + at);
+    Some((0, text.len() - after.len() + end))
+}
+
+/// The password in an address: `https://user:password@host`.
+fn user_info(text: &str) -> Option<(usize, usize)> {
+    let rest = text.split_once("://").filter(|(scheme, _)| {
+        scheme.len() <= 12
+            && !scheme.is_empty()
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })?;
+    let host = rest.1.split(['/', ' ', '"', '\'', '\n']).next()?;
+    let (user, _) = host.rsplit_once('@')?;
+    let (name, password) = user.split_once(':')?;
+    let plain = text.len() - rest.1.len() + name.len() + 1;
+    (!password.is_empty()).then_some((plain, password.len()))
+}
+
+/// The value behind a telling name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
+fn named(text: &str) -> Option<(usize, usize)> {
+    let name = NAMES.iter().find(|name| {
+        text.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name))
+    })?;
+    let mut rest = text.get(name.len()..)?;
+    rest = rest.trim_start_matches(['"', '\'', '\\']);
+    rest = rest.strip_prefix([':', '='])?.trim_start_matches([' ', '"', '\'', '\\']);
+    for scheme in ["Bearer ", "bearer ", "Basic ", "basic ", "token "] {
+        rest = rest.strip_prefix(scheme).unwrap_or(rest);
+    }
+    let length = rest.find([' ', '"', '\'', '\\', '\n', '\t', '&', ';', ',']).unwrap_or(rest.len());
+    // `password=$PASSWORD` names a secret and shows none.
+    let shows = length >= 4 && !rest.starts_with(['$', '<', '{', '[']);
+    shows.then_some((text.len() - rest.len(), length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redact;
+
+    #[test]
+    fn secrets_go_and_the_rest_stays() {
+        let key = format!("pcl_agent_{}", "a".repeat(43));
+        #[rustfmt::skip]
+        let cases = [
+            (format!("curl -H 'Authorization: Bearer {key}' x"), "curl -H 'Authorization: Bearer [redacted]' x"),
+            ("export TOKEN=abcdef123".to_owned(),       "export TOKEN=[redacted]"),
+            ("echo $TOKEN password=$X".to_owned(),      "echo $TOKEN password=$X"),
+            ("git clone https://me:hunter22@example.org/x".to_owned(), "git clone https://me:[redacted]@example.org/x"),
+            (r#"{"api_key": "abcd1234"}"#.to_owned(),   r#"{"api_key": "[redacted]"}"#),
+            ("AKIAABCDEFGHIJKLMNOP and akia".to_owned(), "[redacted] and akia"),
+            ("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----".to_owned(), "[redacted]-----END RSA PRIVATE KEY-----"),
+            ("task-sk-abcdefghijklmnopqrstuvwxyz".to_owned(), "task-[redacted]"),
+            ("grep -r secret: src; ls ключ".to_owned(), "grep -r secret: src; ls ключ"),
+        ];
+        for (text, want) in cases {
+            assert_eq!(redact(&text), want);
+        }
+    }
+}

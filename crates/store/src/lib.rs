@@ -1,0 +1,205 @@
+//! The shared memory: one trait, and what keeps its promises.
+//!
+//! Each method is one transaction and one promise; nothing is acknowledged before it is durable,
+//! and the audit entries of a change commit with the change or not at all. To add an implementation, let the suite in
+//! `tests/conformance.rs` run against it.
+
+use async_trait::async_trait;
+use portcullis_approval::audit::{Checkpoint, Entry};
+use portcullis_approval::{Ask, Decision, Grant, Id, Key, Moment, Settlement};
+use tokio::sync::watch;
+
+pub mod records;
+
+pub use records::{
+    AskFilter, AskRecord, AuditFilter, AuditRecord, GrantFilter, GrantRecord, Head, KeyRecord,
+    Opened, Pruned, Retention, RunRecord, SessionRecord,
+};
+
+/// Why the store could not keep a promise. Callers branch on every variant.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such ask.
+    #[error("no ask `{0}`")]
+    NoSuchAsk(Id),
+    /// Somebody answered first; carries the decision that stands, so that it can be shown.
+    #[error("ask `{}` was already settled by `{}`", .0.ask, .0.by)]
+    AlreadySettled(Box<Decision>),
+    /// The agent has as many pending asks as it may have.
+    #[error("{0} asks of this agent are waiting already; answer or withdraw some first")]
+    TooManyAsks(usize),
+    /// A grant was revoked, has ended or was used up meanwhile: judge again without it.
+    #[error("grant `{0}` is gone")]
+    GrantGone(Id),
+    /// A key of this name exists already.
+    #[error("there is a key named `{0}` already; revoke it first or choose another name")]
+    NameTaken(String),
+    /// The database was written by a newer version.
+    #[error("the store has schema {found}, this version knows {known}; use a newer Portcullis")]
+    Newer {
+        /// What it has.
+        found: i64,
+        /// What is known here.
+        known: i64,
+    },
+    /// The database failed. The cause goes to the log and never to a client.
+    #[error("the store is not available")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The memory all nodes share.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Appends audit entries, and takes one use from each of these grants, all or nothing.
+    ///
+    /// # Errors
+    /// A grant that is not good any more ([`StoreError::GrantGone`]); of several calls racing for
+    /// the last use exactly one gets it.
+    async fn record(
+        &self,
+        entries: Vec<Entry>,
+        used: Vec<Id>,
+        at: Moment,
+    ) -> Result<(), StoreError>;
+
+    /// Opens an ask with its audit entries, unless the call has one already:
+    ///
+    /// - the same key, session and `call_id` is the same call: its ask is found in any state;
+    /// - an identical call (same key and digest) that is pending is joined;
+    /// - an approval of an identical call that nobody used within its time is claimed.
+    ///
+    /// Of several racing calls exactly one opens the ask or claims the approval.
+    ///
+    /// # Errors
+    /// The key has `most_pending` asks pending already ([`StoreError::TooManyAsks`]).
+    async fn open_ask(
+        &self,
+        ask: &Ask,
+        most_pending: usize,
+        entries: Vec<Entry>,
+    ) -> Result<Opened, StoreError>;
+
+    /// Settles a pending ask, stores the grants it made and appends the audit entries.
+    ///
+    /// Of several racing calls exactly one succeeds; the others get
+    /// [`StoreError::AlreadySettled`] with the decision that stands.
+    async fn settle_ask(
+        &self,
+        settlement: &Settlement,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError>;
+
+    /// Takes the one execution that an approval is good for. Of several racing calls exactly one
+    /// gets `true`; an ask that was not allowed gives `false`, and so does one whose unused
+    /// approval is too old at `at`.
+    async fn claim(&self, ask: Id, at: Moment, entries: Vec<Entry>) -> Result<bool, StoreError>;
+
+    /// An ask in whatever state.
+    async fn ask(&self, id: Id) -> Result<Option<AskRecord>, StoreError>;
+
+    /// The asks a filter names, oldest first.
+    async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError>;
+
+    /// How many asks are pending in all.
+    async fn pending_count(&self) -> Result<u64, StoreError>;
+
+    /// Pending asks whose deadline is not after `now`, the longest due first, at most `limit`.
+    async fn due_asks(&self, now: Moment, limit: usize) -> Result<Vec<AskRecord>, StoreError>;
+
+    /// The nearest deadline of a pending ask.
+    async fn next_deadline(&self) -> Result<Option<Moment>, StoreError>;
+
+    /// Stores a grant that answers no ask.
+    async fn make_grant(&self, grant: &Grant, entries: Vec<Entry>) -> Result<(), StoreError>;
+
+    /// The grants a filter names, oldest first.
+    async fn grants(&self, filter: &GrantFilter) -> Result<Vec<GrantRecord>, StoreError>;
+
+    /// Revokes a grant; `false` where there is none that is still good.
+    async fn revoke_grant(
+        &self,
+        id: Id,
+        at: Moment,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError>;
+
+    /// Stores a key with the hash of its secret.
+    ///
+    /// # Errors
+    /// A key of this name and role still counts ([`StoreError::NameTaken`]), unless `replaces`.
+    async fn add_key(
+        &self,
+        key: &Key,
+        hash: [u8; 32],
+        replaces: bool,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError>;
+
+    /// Every key, oldest first, revoked and expired ones too.
+    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError>;
+
+    /// Revokes a key; `false` where there is none that still counts.
+    async fn revoke_key(&self, id: Id, at: Moment, entries: Vec<Entry>)
+    -> Result<bool, StoreError>;
+
+    /// Begins a session, or finds the one that began: its first working directory stays its root.
+    async fn begin_session(&self, session: &SessionRecord) -> Result<SessionRecord, StoreError>;
+
+    /// Sets the mode of a session, or takes it back; `false` where there is no such session.
+    async fn set_session_mode(
+        &self,
+        key: Id,
+        session: &str,
+        mode: Option<String>,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError>;
+
+    /// The sessions of this name, of every key.
+    async fn sessions(&self, session: &str) -> Result<Vec<SessionRecord>, StoreError>;
+
+    /// Stores a run; one of this id and key that has not ended is left as it is and `false`.
+    async fn start_run(&self, run: &RunRecord, entries: Vec<Entry>) -> Result<bool, StoreError>;
+
+    /// Ends a run and its grants; `false` where there is none that goes on. Its pending asks are
+    /// settled by whoever ends it.
+    async fn end_run(
+        &self,
+        key: Id,
+        run: &str,
+        at: Moment,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError>;
+
+    /// Runs, oldest first; those that have not ended, or all.
+    async fn runs(&self, with_ended: bool) -> Result<Vec<RunRecord>, StoreError>;
+
+    /// Audit entries a filter names, in order.
+    async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError>;
+
+    /// The last entry of this node's chain, and the last position of all.
+    async fn head(&self) -> Result<Head, StoreError>;
+
+    /// Keeps a signed statement about a chain.
+    async fn add_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), StoreError>;
+
+    /// Every kept statement, oldest first.
+    async fn checkpoints(&self) -> Result<Vec<Checkpoint>, StoreError>;
+
+    /// Removes what is older than `retention` says: settled asks, ended grants, runs and sessions,
+    /// and audit entries up to the newest checkpoint that is old enough, which becomes what the
+    /// chain begins behind.
+    async fn prune(&self, retention: &Retention, now: Moment) -> Result<Pruned, StoreError>;
+
+    /// Whether something can be written and read now.
+    async fn ready(&self) -> Result<(), StoreError>;
+
+    /// Tells to look again: the position of the newest audit entry that is known. It may skip
+    /// numbers and may be late; whoever hears it reads the store.
+    fn bell(&self) -> watch::Receiver<u64>;
+
+    /// The name of this node's chain.
+    fn node(&self) -> &str;
+
+    /// Finishes what was begun and closes the store. What comes after is refused.
+    async fn close(&self);
+}

@@ -1,0 +1,253 @@
+//! What the store hands out and what it is asked by.
+
+use portcullis_approval::{Ask, Decision, Grant, Id, Key, Moment, Owners, State};
+
+/// An ask with how far it has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskRecord {
+    /// The ask.
+    pub ask: Ask,
+    /// How it ended, once it has.
+    pub decision: Option<Decision>,
+    /// When the one execution it is good for was taken.
+    pub claimed_at: Option<Moment>,
+}
+
+impl AskRecord {
+    /// Where it is in its life.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.decision.as_ref().map_or(State::Pending, |decision| decision.state)
+    }
+}
+
+/// What became of a call that must be asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// A new ask is pending.
+    New,
+    /// The same call has an ask already, in whatever state; or an identical one is pending.
+    Found(Box<AskRecord>),
+    /// An approval of an identical call, which is used up by this one now.
+    Claimed(Box<AskRecord>),
+}
+
+/// Which asks.
+#[derive(Clone, Debug)]
+pub struct AskFilter {
+    /// In this state.
+    pub state: Option<State>,
+    /// Of these owners.
+    pub owners: Owners,
+    /// Raised with this key.
+    pub key: Option<Id>,
+    /// Raised by this agent.
+    pub agent: Option<String>,
+    /// Of this session.
+    pub session: Option<String>,
+    /// Of this run.
+    pub run: Option<String>,
+    /// Younger than this one.
+    pub after: Option<Id>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+impl AskFilter {
+    /// Pending asks of these owners.
+    #[must_use]
+    pub const fn pending(owners: Owners, limit: usize) -> AskFilter {
+        AskFilter {
+            state: Some(State::Pending),
+            owners,
+            key: None,
+            agent: None,
+            session: None,
+            run: None,
+            after: None,
+            limit,
+        }
+    }
+}
+
+/// A grant with what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantRecord {
+    /// The grant; `uses_left` is what is left now.
+    pub grant: Grant,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Moment>,
+    /// How often it was used.
+    pub used: u64,
+    /// When it was used last.
+    pub used_at: Option<Moment>,
+}
+
+/// Which grants.
+#[derive(Clone, Debug)]
+pub struct GrantFilter {
+    /// Of these owners.
+    pub owners: Owners,
+    /// Only those that are good at this moment; all where absent.
+    pub good_at: Option<Moment>,
+    /// Younger than this one.
+    pub after: Option<Id>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A key with the hash of its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// The key.
+    pub key: Key,
+    /// The SHA-256 of its secret.
+    pub hash: [u8; 32],
+}
+
+/// A session of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRecord {
+    /// The agent's key.
+    pub key: Id,
+    /// What the host calls it.
+    pub session: String,
+    /// The person the agent works for.
+    pub owner: String,
+    /// The directory it began in, if one was said.
+    pub root: Option<String>,
+    /// The mode a person set for it.
+    pub mode: Option<String>,
+    /// When it began.
+    pub began_at: Moment,
+}
+
+/// A run of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRecord {
+    /// What it is called.
+    pub run: String,
+    /// The agent's key.
+    pub key: Id,
+    /// The person the agent works for.
+    pub owner: String,
+    /// The session it belongs to.
+    pub session: Option<String>,
+    /// What else is known about it: JSON text.
+    pub about: String,
+    /// When it started.
+    pub started_at: Moment,
+    /// When it ended, if it has.
+    pub ended_at: Option<Moment>,
+}
+
+/// An audit entry at its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRecord {
+    /// Its place among all entries of all nodes, as this store counts them.
+    pub position: u64,
+    /// The node whose chain it is in.
+    pub node: String,
+    /// Its number in that chain.
+    pub seq: u64,
+    /// When.
+    pub at: Moment,
+    /// What kind of thing.
+    pub kind: String,
+    /// Who did it.
+    pub actor: String,
+    /// What it is about.
+    pub subject: String,
+    /// Whose affair it is.
+    pub owner: Option<String>,
+    /// More about it: canonical JSON.
+    pub data: String,
+    /// The hash of the entry before.
+    pub prev: [u8; 32],
+    /// Its hash.
+    pub hash: [u8; 32],
+}
+
+impl AuditRecord {
+    /// The entry as one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        use portcullis_approval::audit::{Link, Written};
+        let written = Written {
+            kind: &self.kind,
+            at: self.at,
+            actor: &self.actor,
+            subject: &self.subject,
+            data: &self.data,
+        };
+        written.line(&Link { node: &self.node, seq: self.seq, prev: self.prev })
+    }
+}
+
+/// Which audit entries.
+#[derive(Clone, Debug)]
+pub struct AuditFilter {
+    /// Behind this position.
+    pub after: u64,
+    /// Before this position, newest first, where it is given.
+    pub before: Option<u64>,
+    /// Of these kinds; of all where empty.
+    pub kinds: Vec<String>,
+    /// Of these owners; entries of nobody in particular are seen by whoever may see everybody's.
+    pub owners: Owners,
+    /// Not before this moment.
+    pub since: Option<Moment>,
+    /// About this subject.
+    pub subject: Option<String>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+impl AuditFilter {
+    /// Everything behind a position.
+    #[must_use]
+    pub const fn after(position: u64, limit: usize) -> AuditFilter {
+        AuditFilter {
+            after: position,
+            before: None,
+            kinds: Vec::new(),
+            owners: Owners::All,
+            since: None,
+            subject: None,
+            limit,
+        }
+    }
+}
+
+/// The end of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The number of the last entry; 0 where there is none.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: [u8; 32],
+    /// The position of the newest entry of all nodes.
+    pub position: u64,
+    /// What the chain begins behind, since older entries were removed: number and hash.
+    pub base: Option<(u64, [u8; 32])>,
+}
+
+/// How long things are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Days.
+    pub days: u64,
+    /// Megabytes of the whole store.
+    pub megabytes: u64,
+}
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Asks.
+    pub asks: u64,
+    /// Grants.
+    pub grants: u64,
+    /// Audit entries.
+    pub entries: u64,
+}
