@@ -65,6 +65,8 @@ pub struct Asker {
     pub agent: String,
     /// The person it works for.
     pub owner: String,
+    /// Whose it says it is, where its key does not tell: it only says where the ask is shown.
+    pub label: Option<String>,
 }
 
 /// What an ask is bound to beside its digest. A difference at release refuses it.

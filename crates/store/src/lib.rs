@@ -65,7 +65,7 @@ pub trait Store: Send + Sync {
     /// Opens an ask with its audit entries, unless the call has one already:
     ///
     /// - the same key, session and `call_id` is the same call: its ask is found in any state;
-    /// - an identical call (same key and digest) that is pending is joined;
+    /// - an identical call (same key, agent and digest) that is pending is joined;
     /// - an approval of an identical call that nobody used within its time is claimed.
     ///
     /// Of several racing calls exactly one opens the ask or claims the approval.
