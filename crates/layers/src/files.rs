@@ -69,15 +69,20 @@ impl Places {
 /// The policy file of the project around a directory: the nearest one upwards.
 #[must_use]
 pub fn project_policy(directory: &Path) -> Option<PathBuf> {
-    let directory = &plain(directory);
     // What cannot be looked at is taken for there: reading it will say what is wrong.
     let is_there = |path: &PathBuf| {
         path.symlink_metadata().map_or_else(|error| !is_absence(error.kind()), |_| true)
     };
-    directory
+    project_places(directory).into_iter().find(is_there)
+}
+
+/// Where the policy file of the project around a directory may lie, the preferred place first.
+#[must_use]
+pub fn project_places(directory: &Path) -> Vec<PathBuf> {
+    plain(directory)
         .ancestors()
         .flat_map(|directory| PROJECT.map(|name| directory.join(name)))
-        .find(is_there)
+        .collect()
 }
 
 /// A directory without `..`, so that what stands before one is not taken for a parent.
@@ -122,6 +127,21 @@ pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
+}
+
+/// Replaces a policy file, or writes it where there is none: whole or not at all.
+///
+/// # Errors
+/// It cannot be written.
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let directory = path.parent().unwrap_or_else(|| Path::new("/"));
+    fs::create_dir_all(directory)?;
+    let beside = directory.join(format!(".policy-{}.new", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&beside, path)?;
+    File::open(directory)?.sync_all()
 }
 
 /// The text of an open file, or why it has none.

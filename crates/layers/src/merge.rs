@@ -32,6 +32,9 @@ pub struct Layers {
     pub layers: Vec<Layer>,
     /// What is worth knowing and stops nothing.
     pub warnings: Vec<String>,
+    /// The files that were looked for, those that are not there included: as long as none of them
+    /// changes, neither does what they say.
+    pub looked_at: Vec<PathBuf>,
 }
 
 impl Layers {
@@ -43,6 +46,18 @@ impl Layers {
     pub fn read(
         places: &Places,
         directory: &Path,
+        named: Option<&Path>,
+    ) -> Result<Layers, LayerError> {
+        Layers::read_for(places, Some(directory), named)
+    }
+
+    /// The same; without a directory no project has a say.
+    ///
+    /// # Errors
+    /// One of them cannot be read or is no policy.
+    pub fn read_for(
+        places: &Places,
+        directory: Option<&Path>,
         named: Option<&Path>,
     ) -> Result<Layers, LayerError> {
         let mut layers = Layers::default();
@@ -58,6 +73,9 @@ impl Layers {
         if let Some(user) = &user {
             layers.add(Source::User, user)?;
         }
+        let Some(directory) = directory else { return Ok(layers) };
+        layers.looked_at.extend(files::project_places(directory));
+        layers.looked_at.extend(places.trust());
         if let Some(project) = files::project_policy(directory)
             && layers.add(Source::Project, &project)?
         {
@@ -78,6 +96,9 @@ impl Layers {
 
     /// Reads one file; says whether there is one.
     fn add(&mut self, source: Source, path: &Path) -> Result<bool, LayerError> {
+        if source != Source::Project {
+            self.looked_at.push(path.to_owned());
+        }
         let read = files::read(path);
         let unreadable = |why| LayerError::Unreadable { path: path.to_owned(), why };
         let Some(text) = read.map_err(unreadable)? else { return Ok(false) };

@@ -68,7 +68,9 @@ pub trait Store: Send + Sync {
     /// - an identical call (same key, agent and digest) that is pending is joined;
     /// - an approval of an identical call that nobody used within its time is claimed.
     ///
-    /// Of several racing calls exactly one opens the ask or claims the approval.
+    /// Of several racing calls exactly one opens the ask or claims the approval. The entries in
+    /// `opened` are written with a new ask, `claimed` with a claimed approval: its subject becomes
+    /// the ask that was approved.
     ///
     /// # Errors
     /// The key has `most_pending` asks pending already ([`StoreError::TooManyAsks`]).
@@ -76,7 +78,8 @@ pub trait Store: Send + Sync {
         &self,
         ask: &Ask,
         most_pending: usize,
-        entries: Vec<Entry>,
+        opened: Vec<Entry>,
+        claimed: Entry,
     ) -> Result<Opened, StoreError>;
 
     /// Settles a pending ask, stores the grants it made and appends the audit entries.

@@ -7,8 +7,28 @@ use serde::Serialize;
 pub enum Code {
     /// What was sent is not what is expected.
     InvalidRequest,
+    /// No valid credential was shown.
+    Unauthorized,
+    /// The credential does not reach so far.
+    Forbidden,
+    /// There is no such ask, or it is not shown to this key.
+    NoSuchAsk,
+    /// There is no such session, or it is not shown to this key.
+    NoSuchSession,
+    /// There is no such thing.
+    NotFound,
+    /// The path is known, the method is not.
+    MethodNotAllowed,
+    /// Somebody answered first.
+    AskAlreadySettled,
     /// What was sent is longer than what is read.
     TooLarge,
+    /// The agent has too many asks waiting, or asks too often.
+    TooManyAsks,
+    /// The changed call is denied.
+    CallDenied,
+    /// A rule was not offered.
+    RuleRefused,
     /// Something it depends on cannot be used.
     Unavailable,
 }
@@ -19,6 +39,16 @@ impl Code {
     pub const fn name(self) -> &'static str {
         match self {
             Code::InvalidRequest => "INVALID_REQUEST",
+            Code::Unauthorized => "UNAUTHORIZED",
+            Code::Forbidden => "FORBIDDEN",
+            Code::NoSuchAsk => "NO_SUCH_ASK",
+            Code::NoSuchSession => "NO_SUCH_SESSION",
+            Code::NotFound => "NOT_FOUND",
+            Code::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Code::AskAlreadySettled => "ASK_ALREADY_SETTLED",
+            Code::TooManyAsks => "TOO_MANY_ASKS",
+            Code::CallDenied => "CALL_DENIED",
+            Code::RuleRefused => "RULE_REFUSED",
             Code::TooLarge => "TOO_LARGE",
             Code::Unavailable => "UNAVAILABLE",
         }
@@ -34,13 +64,27 @@ pub struct Error {
     pub message: String,
     /// The line of the input, from one.
     pub line: Option<u64>,
+    /// More about it, for programs.
+    pub details: Option<serde_json::Value>,
 }
 
 impl Error {
     /// Something that is not as expected.
     #[must_use]
     pub fn invalid(message: impl Into<String>) -> Error {
-        Error { code: Code::InvalidRequest, message: message.into(), line: None }
+        Error::new(Code::InvalidRequest, message)
+    }
+
+    /// An error of this kind.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Error {
+        Error { code, message: message.into(), line: None, details: None }
+    }
+
+    /// The same error with more for programs.
+    #[must_use]
+    pub fn with_details(self, details: serde_json::Value) -> Error {
+        Error { details: Some(details), ..self }
     }
 }
 
@@ -53,6 +97,28 @@ impl Serialize for Error {
         if let Some(line) = self.line {
             map.serialize_entry("line", &line)?;
         }
+        if let Some(details) = &self.details {
+            map.serialize_entry("details", details)?;
+        }
         map.end()
+    }
+}
+
+impl schemars::JsonSchema for Error {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Error".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {
+                "code": { "type": "string" },
+                "message": { "type": "string" },
+                "line": { "type": "integer" },
+                "details": {}
+            }
+        })
     }
 }

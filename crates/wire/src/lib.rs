@@ -4,10 +4,15 @@
 //! the pure crates are borrowed and given a shape here, so that a rename inside never breaks a
 //! reader. To add a dialect, add a file under `dialects/`.
 
+pub mod asks;
 pub mod batch;
+pub mod body;
+pub mod calls;
 pub mod dialects;
 pub mod errors;
 pub mod explanation;
+pub mod feed;
+pub mod grants;
 pub mod json;
 pub mod nearest;
 pub mod policy;

@@ -199,10 +199,10 @@ fn unavailable(error: &anyhow::Error) -> Error {
         Some(error) => render::fault::sentence(error),
         None => format!("{error:#}"),
     };
-    Error { code: Code::Unavailable, message, line: None }
+    Error::new(Code::Unavailable, message)
 }
 
 fn too_long<'l>() -> Refused<'l> {
     let message = format!("the line is longer than {} MiB", MOST_BYTES >> 20);
-    Refused { id: None, error: Error { code: Code::TooLarge, message, line: None } }
+    Refused { id: None, error: Error::new(Code::TooLarge, message) }
 }

@@ -1,0 +1,423 @@
+//! The authority: where pure code meets the store, the clock and chance.
+//!
+//! [`Authority::submit`] judges a call and, if a person must be asked, opens an ask and waits;
+//! [`Authority::decide`] settles one. Nothing leaves before its audit entry is durable. What is
+//! asked of the engine stands in [`judging`], what waits in [`waiting`], what is remembered of
+//! grants in [`granted`], and what the audit says in [`record`].
+
+mod answering;
+mod granted;
+mod judging;
+mod rates;
+mod record;
+mod waiting;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use portcullis_approval::receipt::{Receipt, Signer};
+use portcullis_approval::settle::Refusal;
+use portcullis_approval::{Asker, CallText, Decision, Key, Moment, Offer};
+use portcullis_engine::policy::Asks;
+use portcullis_engine::{Mode, Outcome, Verdict};
+use portcullis_layers::LayerError;
+use portcullis_layers::world::Answers;
+use portcullis_store::{AskRecord, Opened, SessionRecord, Store, StoreError};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::chance;
+use crate::clock::Clock;
+use crate::config::Limits;
+use crate::metrics::Metrics;
+use crate::policies::Policies;
+use crate::waiters::Waiters;
+
+pub use answering::Gone;
+pub use judging::{Judged, Overlay};
+
+use granted::GrantCache;
+use rates::Rates;
+use waiting::Release;
+
+/// Why something could not be done; `error.rs` and the doors give each its own words.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// There is no such ask, or this caller may not see it.
+    #[error("no such ask")]
+    NoSuchAsk,
+    /// The answer does not count.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The caller may not use this profile.
+    #[error("profile `{0}` is not open to this key")]
+    Profile(String),
+    /// The caller asks or calls too often.
+    #[error("{0}")]
+    TooOften(String),
+    /// The policy that would be in force is broken.
+    #[error(transparent)]
+    Policy(#[from] LayerError),
+    /// The store could not keep its promise.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What the caller knows of the file system.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// It is this machine's.
+    Live,
+    /// It looked these paths up.
+    Recorded(Answers),
+    /// Nothing.
+    Nothing,
+}
+
+/// A call to judge.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The call, to the byte.
+    pub call: CallText,
+    /// Its input.
+    pub input: Value,
+    /// Who calls.
+    pub asker: Asker,
+    /// The key it showed.
+    pub key: Arc<Key>,
+    /// The door it came through.
+    pub door: &'static str,
+    /// A mode; it can only tighten.
+    pub mode: Option<Mode>,
+    /// A profile of the policy.
+    pub profile: Option<String>,
+    /// Whether a remembered rejection is asked about again.
+    pub overrides: bool,
+    /// Whether an immediate allow carries a receipt.
+    pub wants_receipt: bool,
+    /// What is known of the file system.
+    pub seen: Seen,
+    /// How long to wait for a person.
+    pub wait: Duration,
+}
+
+/// The answer to a call.
+#[derive(Debug)]
+pub struct Answered {
+    /// What the agent acts on.
+    pub outcome: Outcome,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The ask, if there is one.
+    pub ask: Option<AskRecord>,
+    /// Proof for exactly this call.
+    pub receipt: Option<String>,
+}
+
+/// The authority of a node; clones are the same.
+#[derive(Clone)]
+pub struct Authority {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    policies: Policies,
+    grants: GrantCache,
+    rates: Rates,
+    waiters: Waiters,
+    signer: Signer,
+    clock: Clock,
+    limits: Limits,
+    overlays: Vec<(&'static str, Overlay)>,
+    metrics: Arc<Metrics>,
+    stopping: watch::Sender<bool>,
+}
+
+impl Authority {
+    /// An authority over a store.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn new(
+        store: Arc<dyn Store>,
+        policies: Policies,
+        signer: Signer,
+        limits: Limits,
+        overlays: Vec<(&'static str, Overlay)>,
+        metrics: Arc<Metrics>,
+    ) -> Result<Authority, StoreError> {
+        let inner = Inner {
+            store,
+            policies,
+            grants: GrantCache::default(),
+            rates: Rates::default(),
+            waiters: Waiters::default(),
+            signer,
+            clock: Clock::new(),
+            limits,
+            overlays,
+            metrics,
+            stopping: watch::Sender::new(false),
+        };
+        let authority = Authority { inner: Arc::new(inner) };
+        authority.refresh_grants().await?;
+        Ok(authority)
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.inner.store
+    }
+
+    /// The policies.
+    #[must_use]
+    pub fn policies(&self) -> &Policies {
+        &self.inner.policies
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    /// The present moment.
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        self.inner.clock.now()
+    }
+
+    /// What signs receipts and checkpoints.
+    #[must_use]
+    pub fn signer(&self) -> &Signer {
+        &self.inner.signer
+    }
+
+    /// Everybody who waits here.
+    #[must_use]
+    pub fn waiters(&self) -> &Waiters {
+        &self.inner.waiters
+    }
+
+    /// Tells everybody who waits that the node goes down.
+    pub fn stop(&self) {
+        self.inner.stopping.send_replace(true);
+        self.inner.waiters.wake_all();
+    }
+
+    /// Becomes true when the node goes down.
+    #[must_use]
+    pub fn stopping(&self) -> watch::Receiver<bool> {
+        self.inner.stopping.subscribe()
+    }
+
+    /// Comes when the node goes down.
+    pub async fn stopped(&self) {
+        stopped(&mut self.stopping()).await;
+    }
+
+    /// Judges a call; allows or denies it at once, or opens an ask and waits for a person.
+    ///
+    /// # Errors
+    /// No verdict was given, and the call must not run.
+    pub async fn submit(&self, submission: Submission) -> Result<Answered, Fault> {
+        self.inner.rates.call(&submission.asker, &self.inner.limits)?;
+        let until = Instant::now() + submission.wait;
+        let root = self.root(&submission).await?;
+        // A grant may go while it is used, and an approval may be taken by an identical call:
+        // then the call is judged anew, under what is left.
+        loop {
+            let began = Instant::now();
+            let judged = self.judge(&submission, root.clone())?;
+            self.inner.metrics.judged(&judged.verdict, began.elapsed());
+            if judged.verdict.outcome != Outcome::Ask {
+                match self.answer_at_once(&submission, judged).await {
+                    Err(Fault::Store(StoreError::GrantGone(_))) => {
+                        self.refresh_grants().await?;
+                        continue;
+                    }
+                    answered => return answered,
+                }
+            }
+            if let Some(answered) = self.ask(&submission, judged, until).await? {
+                return Ok(answered);
+            }
+        }
+    }
+
+    /// Judges a call and leaves nothing behind.
+    ///
+    /// # Errors
+    /// There is no policy to judge it by.
+    pub async fn check(&self, submission: &Submission) -> Result<Judged, Fault> {
+        let root = match &submission.call.session {
+            Some(session) => {
+                let sessions = self.store().sessions(session).await?;
+                let own = sessions.into_iter().find(|known| known.key == submission.asker.key);
+                own.and_then(|known| known.root)
+            }
+            None => None,
+        };
+        self.judge(submission, root)
+    }
+
+    async fn answer_at_once(
+        &self,
+        submission: &Submission,
+        judged: Judged,
+    ) -> Result<Answered, Fault> {
+        let now = self.now();
+        let mut entries = vec![record::judged(submission, &judged, now)];
+        entries.extend(judged.used.iter().map(|grant| record::used(submission, *grant, now)));
+        let began = Instant::now();
+        self.store().record(entries, judged.used.clone(), now).await?;
+        self.inner.metrics.committed(began.elapsed());
+        let is_allowed = judged.verdict.outcome == Outcome::Allow;
+        let receipt = (is_allowed && submission.wants_receipt)
+            .then(|| self.receipt_for_verdict(&judged, now));
+        let Judged { verdict, .. } = judged;
+        Ok(Answered { outcome: verdict.outcome, verdict, ask: None, receipt })
+    }
+
+    /// Opens an ask, or finds the one there is, and waits; none where the call must be judged anew.
+    async fn ask(
+        &self,
+        submission: &Submission,
+        judged: Judged,
+        until: Instant,
+    ) -> Result<Option<Answered>, Fault> {
+        let now = self.now();
+        self.inner.rates.ask(&submission.asker, &self.inner.limits)?;
+        let ask = self.new_ask(submission, &judged, now);
+        let opened = vec![record::judged(submission, &judged, now), record::opened(&ask, now)];
+        let claimed = record::claimed(&submission.asker, ask.id, now);
+        let most = self.inner.limits.pending_asks_per_agent;
+        let found = match self.store().open_ask(&ask, most, opened, claimed).await? {
+            Opened::New => ask.id,
+            Opened::Found(found) => {
+                let entry = record::judged(submission, &judged, now);
+                self.store().record(vec![entry], Vec::new(), now).await?;
+                found.ask.id
+            }
+            Opened::Claimed(claimed) => {
+                return Ok(Some(self.released(judged.verdict, *claimed)));
+            }
+        };
+        Ok(match self.wait(found, &submission.call, until).await? {
+            Release::Settled(record) => Some(self.released(judged.verdict, *record)),
+            Release::Pending(record) => Some(Answered {
+                outcome: Outcome::Ask,
+                verdict: judged.verdict,
+                ask: Some(*record),
+                receipt: None,
+            }),
+            Release::Taken => None,
+        })
+    }
+
+    fn released(&self, verdict: Verdict, record: AskRecord) -> Answered {
+        let outcome = record.decision.as_ref().map_or(Outcome::Deny, |decision| decision.outcome);
+        let receipt = self.receipt(&record);
+        Answered { outcome, verdict, ask: Some(record), receipt }
+    }
+
+    /// The receipt of a settled ask.
+    #[must_use]
+    pub fn receipt(&self, record: &AskRecord) -> Option<String> {
+        let decision = record.decision.as_ref()?;
+        let call = &record.ask.call;
+        let digest = match &decision.input {
+            Some(input) => call.with_input(input).digest()?,
+            None => record.ask.digest.clone(),
+        };
+        let receipt = Receipt {
+            id: record.ask.id,
+            digest,
+            outcome: decision.outcome.name().to_owned(),
+            ask: Some(record.ask.id),
+            by: decision.by.clone(),
+            at: decision.at,
+            expires_at: decision.at.after_s(record.ask.unused_approval_s),
+            bound: record::bound(&record.ask.bound),
+        };
+        Some(receipt.issue(self.signer()))
+    }
+
+    fn receipt_for_verdict(&self, judged: &Judged, now: Moment) -> String {
+        let receipt = Receipt {
+            id: chance::id(now),
+            digest: judged.digest.clone(),
+            outcome: judged.verdict.outcome.name().to_owned(),
+            ask: None,
+            by: "policy".to_owned(),
+            at: now,
+            expires_at: now.after_s(judged.asks.unused_approval_s),
+            bound: record::bound(&judged.bound),
+        };
+        receipt.issue(self.signer())
+    }
+
+    fn new_ask(
+        &self,
+        submission: &Submission,
+        judged: &Judged,
+        now: Moment,
+    ) -> portcullis_approval::Ask {
+        let Asks { deadline_s, fallback, unused_approval_s } = judged.asks;
+        let offers = judged.verdict.suggestions.iter().map(|suggestion| Offer {
+            rule: suggestion.rule.clone(),
+            also_covers: vec![suggestion.covers.clone()],
+        });
+        portcullis_approval::Ask {
+            id: chance::id(now),
+            call: submission.call.clone(),
+            asker: submission.asker.clone(),
+            door: submission.door.to_owned(),
+            digest: judged.digest.clone(),
+            bound: judged.bound.clone(),
+            verdict: record::verdict(&judged.verdict),
+            tier: judged.verdict.tier,
+            is_firm: judged.verdict.is_firm,
+            offers: if judged.verdict.is_firm { Vec::new() } else { offers.collect() },
+            opened_at: now,
+            deadline_at: (deadline_s > 0).then(|| now.after_s(deadline_s)),
+            fallback,
+            unused_approval_s,
+        }
+    }
+
+    /// The directory the session of a call began in.
+    async fn root(&self, submission: &Submission) -> Result<Option<String>, Fault> {
+        let Some(session) = &submission.call.session else { return Ok(None) };
+        if let Some(known) = self.inner.grants.root(submission.asker.key, session) {
+            return Ok(known.root);
+        }
+        let begun = self
+            .store()
+            .begin_session(&SessionRecord {
+                key: submission.asker.key,
+                session: session.clone(),
+                owner: submission.asker.owner.clone(),
+                root: submission.call.cwd.clone(),
+                mode: None,
+                began_at: self.now(),
+            })
+            .await?;
+        self.inner.grants.remember(begun.clone());
+        Ok(begun.root)
+    }
+}
+
+/// Comes when the node that a receiver belongs to goes down.
+pub async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    // A sender that is gone is a node that is gone.
+    let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
+}
+
+/// The decision of a record that has one.
+#[must_use]
+pub fn decision_of(record: &AskRecord) -> Option<&Decision> {
+    record.decision.as_ref()
+}

@@ -1,0 +1,160 @@
+//! Answers: what a person, a deadline or an agent's going does to an ask.
+
+use std::time::Duration;
+
+use portcullis_approval::settle::{self, Refusal};
+use portcullis_approval::{
+    Answer, Approver, Ask, Decision, Grant, Id, Owners, Settlement, State, expire,
+};
+use portcullis_engine::Outcome;
+use portcullis_store::{AskFilter, AskRecord, StoreError};
+
+pub use portcullis_approval::settle::Gone;
+
+use super::judging::still_bound;
+use super::{Authority, Fault, record};
+use crate::chance;
+
+/// So many pending asks are looked at when a grant was made.
+const MOST_LOOKED_AT: usize = 1000;
+
+impl Authority {
+    /// Settles an ask by a person's answer.
+    ///
+    /// The call is judged again first: under the policy of this moment, with the changed input if
+    /// there is one, and on this machine only if it is bound to what it was bound to.
+    ///
+    /// # Errors
+    /// The answer does not count; the ask stays as it is.
+    pub async fn decide(
+        &self,
+        approver: &Approver,
+        id: Id,
+        answer: &Answer,
+    ) -> Result<(Ask, Decision), Fault> {
+        let found = self.store().ask(id).await?.filter(|found| approver.may_answer(&found.ask));
+        let Some(AskRecord { ask, decision, .. }) = found else { return Err(Fault::NoSuchAsk) };
+        if let Some(decision) = decision {
+            return Err(Fault::Store(StoreError::AlreadySettled(Box::new(decision))));
+        }
+        let input = answer.input.as_ref().unwrap_or(&ask.call.input);
+        let verdict = self.judge_again(&ask, input)?;
+        let now = self.now();
+        let mut ids = || chance::id(now);
+        let settled = settle::settle(&ask, answer, approver, &verdict, now, &mut ids);
+        let mut settlement = match settled {
+            Err(Refusal::TooLate) => {
+                let decision = self.expire(&ask, true).await?;
+                return Err(Fault::Store(StoreError::AlreadySettled(Box::new(decision))));
+            }
+            settled => settled?,
+        };
+        if settlement.decision.outcome == Outcome::Allow
+            && let Err(changed) = still_bound(&ask)
+        {
+            settlement.grants.clear();
+            settlement.decision.grants.clear();
+            settlement.decision.state = State::Rejected;
+            settlement.decision.outcome = Outcome::Deny;
+            settlement.decision.reason = changed.to_owned();
+        }
+        self.commit(&ask, &settlement, Some(approver)).await?;
+        Ok((ask, settlement.decision))
+    }
+
+    /// Takes an ask back, or ends it because its agent is gone.
+    ///
+    /// # Errors
+    /// Somebody settled it first.
+    pub async fn cancel(
+        &self,
+        ask: &Ask,
+        gone: Gone,
+        by: &str,
+        door: &str,
+    ) -> Result<Decision, Fault> {
+        let decision = settle::cancel(ask, gone, by, door, self.now());
+        let settlement = Settlement { decision, grants: Vec::new() };
+        self.commit(ask, &settlement, None).await?;
+        Ok(settlement.decision)
+    }
+
+    /// Ends an ask whose deadline has passed; `was_watched` if a node was running then.
+    ///
+    /// # Errors
+    /// Somebody settled it first.
+    pub async fn expire(&self, ask: &Ask, was_watched: bool) -> Result<Decision, Fault> {
+        let verdict = self.judge_again(ask, &ask.call.input)?;
+        let decision = expire(ask, &verdict, was_watched, self.now());
+        let settlement = Settlement { decision, grants: Vec::new() };
+        self.commit(ask, &settlement, None).await?;
+        Ok(settlement.decision)
+    }
+
+    /// Stores a grant that answers no ask.
+    ///
+    /// # Errors
+    /// The store could not keep it.
+    pub async fn make_grant(&self, grant: Grant, actor: &str) -> Result<(), Fault> {
+        let entry = record::granted(&grant, actor, self.now());
+        self.store().make_grant(&grant, vec![entry]).await?;
+        self.refresh_grants().await?;
+        self.settle_by_grants(&grant.owner, actor).await;
+        Ok(())
+    }
+
+    /// Revokes a grant; the next call is judged without it. False where there is none.
+    ///
+    /// # Errors
+    /// The store could not do it.
+    pub async fn revoke_grant(&self, id: Id, owner: &str, actor: &str) -> Result<bool, Fault> {
+        let now = self.now();
+        let entry = record::revoked(id, owner, actor, now);
+        let was_there = self.store().revoke_grant(id, now, vec![entry]).await?;
+        self.refresh_grants().await?;
+        Ok(was_there)
+    }
+
+    async fn commit(
+        &self,
+        ask: &Ask,
+        settlement: &Settlement,
+        approver: Option<&Approver>,
+    ) -> Result<(), Fault> {
+        let now = self.now();
+        let mut entries = vec![record::settled(ask, &settlement.decision, approver, now)];
+        let by = &settlement.decision.by;
+        entries.extend(settlement.grants.iter().map(|grant| record::granted(grant, by, now)));
+        self.store().settle_ask(settlement, entries).await?;
+        let took_ms = settlement.decision.at.ms() - ask.opened_at.ms();
+        let took = Duration::from_millis(u64::try_from(took_ms).unwrap_or(0));
+        self.inner.metrics.answered(took);
+        if !settlement.grants.is_empty() {
+            self.refresh_grants().await?;
+        }
+        self.waiters().wake(ask.id);
+        if !settlement.grants.is_empty() {
+            let (authority, owner, by) = (self.clone(), ask.asker.owner.clone(), by.clone());
+            tokio::spawn(async move { authority.settle_by_grants(&owner, &by).await });
+        }
+        Ok(())
+    }
+
+    /// Settles pending asks of an owner that a grant answers by now.
+    async fn settle_by_grants(&self, owner: &str, by: &str) {
+        let owners = Owners::Some(vec![owner.to_owned()]);
+        let filter = AskFilter::pending(owners, MOST_LOOKED_AT);
+        let Ok(pending) = self.store().asks(&filter).await else { return };
+        for AskRecord { ask, .. } in pending {
+            let Ok(verdict) = self.judge_again(&ask, &ask.call.input) else { continue };
+            let Some(decision) = settle::settle_by_grant(&ask, &verdict, by, self.now()) else {
+                continue;
+            };
+            let settlement = Settlement { decision, grants: Vec::new() };
+            let entry = record::settled(&ask, &settlement.decision, None, self.now());
+            if self.store().settle_ask(&settlement, vec![entry]).await.is_ok() {
+                self.waiters().wake(ask.id);
+            }
+        }
+    }
+}

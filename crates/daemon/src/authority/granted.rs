@@ -1,0 +1,92 @@
+//! What a node remembers of grants, keys and sessions, so that judging reads no store.
+//!
+//! The store is the truth: whoever changes something there has it read again before answering,
+//! and the bell has it read again when somebody else did.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use portcullis_approval::grant::Caller;
+use portcullis_approval::{Grant, Id, Key, Moment, Owners};
+use portcullis_store::{GrantFilter, SessionRecord, StoreError};
+
+use super::Authority;
+
+/// So many sessions are remembered.
+const MOST_SESSIONS: usize = 10_000;
+
+/// Grants in force, keys by id, and sessions.
+#[derive(Default)]
+pub(super) struct GrantCache {
+    grants: ArcSwap<Vec<Arc<Grant>>>,
+    keys: ArcSwap<HashMap<Id, Arc<Key>>>,
+    sessions: Mutex<HashMap<(Id, String), SessionRecord>>,
+}
+
+impl GrantCache {
+    /// The grants that are good for a caller.
+    pub(super) fn serving(&self, caller: &Caller<'_>, now: Moment) -> Vec<Arc<Grant>> {
+        self.grants.load().iter().filter(|grant| grant.serves(caller, now)).cloned().collect()
+    }
+
+    /// A session that is remembered.
+    pub(super) fn root(&self, key: Id, session: &str) -> Option<SessionRecord> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(&(key, session.to_owned())).cloned()
+    }
+
+    /// Remembers a session.
+    pub(super) fn remember(&self, session: SessionRecord) {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if sessions.len() >= MOST_SESSIONS {
+            sessions.clear();
+        }
+        sessions.insert((session.key, session.session.clone()), session);
+    }
+
+    /// The name of a key.
+    pub(super) fn key_name(&self, key: Id) -> Option<String> {
+        self.keys.load().get(&key).map(|key| key.name.clone())
+    }
+}
+
+impl Authority {
+    /// Reads the grants again.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn refresh_grants(&self) -> Result<(), StoreError> {
+        let mut all = Vec::new();
+        let mut filter = GrantFilter {
+            owners: Owners::All,
+            good_at: Some(self.now()),
+            after: None,
+            limit: 1000,
+        };
+        loop {
+            let page = self.store().grants(&filter).await?;
+            let is_last = page.len() < filter.limit;
+            filter.after = page.last().map(|record| record.grant.id);
+            all.extend(page.into_iter().map(|record| Arc::new(record.grant)));
+            if is_last {
+                break;
+            }
+        }
+        self.inner.grants.grants.store(Arc::new(all));
+        Ok(())
+    }
+
+    /// Forgets the sessions: they are read again when they call.
+    pub fn forget_sessions(&self) {
+        let mut sessions =
+            self.inner.grants.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.clear();
+    }
+
+    /// Remembers the keys by their ids.
+    pub fn remember_keys(&self, keys: impl Iterator<Item = Arc<Key>>) {
+        let keys = keys.map(|key| (key.id, key)).collect();
+        self.inner.grants.keys.store(Arc::new(keys));
+    }
+}

@@ -1,0 +1,245 @@
+//! What is asked of the engine: which policy, which world, and what the verdict rests on.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use portcullis_approval::ask::Bound;
+use portcullis_approval::grant::{self, Caller};
+use portcullis_approval::key::hex_sha256;
+use portcullis_approval::{Ask, CallText, Grant, Granted, Id, Reply};
+use portcullis_engine::call::{Call, Shell};
+use portcullis_engine::effect::{Effect, Target};
+use portcullis_engine::pattern::json;
+use portcullis_engine::policy::Asks;
+use portcullis_engine::policy_text::AuditInput;
+use portcullis_engine::{Lexical, Mode, Outcome, Policy, Verdict, World, judge};
+use portcullis_layers::Live;
+use portcullis_layers::world::Recorded;
+use serde_json::Value;
+
+use super::{Authority, Fault, Seen, Submission};
+
+/// What a dialect lays over every policy: the policy as it is for its calls.
+pub type Overlay = Arc<dyn Fn(&Policy) -> Policy + Send + Sync>;
+
+/// Scripts larger than this are not bound to an ask.
+const MOST_SCRIPT_BYTES: u64 = 16 << 20;
+
+/// A verdict with what it rests on.
+#[derive(Debug)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The digest of the call.
+    pub digest: String,
+    /// What else the call is bound to.
+    pub bound: Bound,
+    /// The life an ask about it would have.
+    pub asks: Asks,
+    /// How much of its input the audit keeps.
+    pub audit_input: AuditInput,
+    /// The grants that allow it, if it takes any.
+    pub used: Vec<Id>,
+}
+
+impl Authority {
+    /// Judges a submission of a session that began in `root`.
+    pub(super) fn judge(
+        &self,
+        submission: &Submission,
+        root: Option<String>,
+    ) -> Result<Judged, Fault> {
+        let call = &submission.call;
+        let (policy, version) = self.policy(
+            &submission.key.name,
+            call,
+            submission.profile.as_deref(),
+            submission.door,
+            &submission.seen,
+        )?;
+        let caller = Caller {
+            asker: &submission.asker,
+            session: call.session.as_deref(),
+            run: call.run.as_deref(),
+        };
+        let grants: Vec<Arc<Grant>> = self
+            .inner
+            .grants
+            .serving(&caller, self.now())
+            .into_iter()
+            // Whoever overrides a remembered rejection wants to be asked, not allowed.
+            .filter(|grant| !(submission.overrides && is_rejection(grant)))
+            .collect();
+        let policy = if grants.is_empty() {
+            policy
+        } else {
+            Arc::new(grant::lay_over((*policy).clone(), grants.iter().map(|grant| &**grant)))
+        };
+        let judged_call = engine_call(call, submission.input.clone(), root);
+        let world = world(&submission.seen);
+        let mut verdict = judge(&policy, &judged_call, &*world);
+        let session_mode = call
+            .session
+            .as_ref()
+            .and_then(|session| self.inner.grants.root(submission.asker.key, session))
+            .and_then(|session| Mode::from_name(&session.mode?));
+        // A mode set by a person replaces the policy's; one that an agent names only tightens.
+        if let Some(mode) = session_mode {
+            verdict = judge(&(*policy).clone().with_mode(mode), &judged_call, &*world);
+        }
+        if let Some(mode) = submission.mode {
+            let other = judge(&(*policy).clone().with_mode(mode), &judged_call, &*world);
+            if other.outcome > verdict.outcome {
+                verdict = other;
+            }
+        }
+        let used = if verdict.outcome == Outcome::Allow {
+            used(&verdict, &grants, &judged_call)
+        } else {
+            Vec::new()
+        };
+        let bound = match submission.seen {
+            Seen::Live => bound(call, &verdict, version),
+            Seen::Recorded(_) | Seen::Nothing => Bound { policy: version, ..Bound::default() },
+        };
+        Ok(Judged {
+            digest: call.digest().unwrap_or_default(),
+            bound,
+            asks: policy.asks.clone(),
+            audit_input: policy.audit_input,
+            used,
+            verdict,
+        })
+    }
+
+    /// Judges what an ask is about under the policy of this moment, with this input.
+    pub(super) fn judge_again(&self, ask: &Ask, input: &str) -> Result<Verdict, Fault> {
+        let seen = if ask.bound.cwd.is_some() { Seen::Live } else { Seen::Nothing };
+        let call = ask.call.with_input(input);
+        let name = self.inner.grants.key_name(ask.asker.key);
+        let name = name.as_deref().unwrap_or(&ask.asker.agent);
+        let (policy, _) = self.policy(name, &call, None, &ask.door, &seen)?;
+        let caller = Caller {
+            asker: &ask.asker,
+            session: call.session.as_deref(),
+            run: call.run.as_deref(),
+        };
+        let grants = self.inner.grants.serving(&caller, self.now());
+        let policy = grant::lay_over((*policy).clone(), grants.iter().map(|grant| &**grant));
+        let root = call
+            .session
+            .as_ref()
+            .and_then(|session| self.inner.grants.root(ask.asker.key, session))
+            .and_then(|session| session.root);
+        let input = serde_json::from_str(input).unwrap_or(Value::Null);
+        Ok(judge(&policy, &engine_call(&call, input, root), &*world(&seen)))
+    }
+
+    /// The policy for a call, and what it is called by.
+    fn policy(
+        &self,
+        key_name: &str,
+        call: &CallText,
+        profile: Option<&str>,
+        door: &str,
+        seen: &Seen,
+    ) -> Result<(Arc<Policy>, String), Fault> {
+        let in_force = match (seen, &call.cwd) {
+            (Seen::Live, Some(cwd)) => self.policies().in_directory(Path::new(cwd))?,
+            _ => self.policies().everywhere()?,
+        };
+        let policy = in_force
+            .for_agent(key_name, profile)
+            .ok_or_else(|| Fault::Profile(profile.unwrap_or_default().to_owned()))?;
+        let overlay = self.inner.overlays.iter().find(|(known, _)| *known == door);
+        let policy = overlay.map_or(policy.clone(), |(_, overlay)| Arc::new(overlay(&policy)));
+        Ok((policy, in_force.version.clone()))
+    }
+}
+
+/// Whether what an ask was bound to on this machine is still the same.
+pub(super) fn still_bound(ask: &Ask) -> Result<(), &'static str> {
+    if let (Some(known), Some(cwd)) = (ask.bound.cwd, &ask.call.cwd)
+        && inode(cwd) != Some(known)
+    {
+        return Err("bound.cwd");
+    }
+    let is_same = |(path, hash): &(String, String)| script_hash(path).as_ref() == Some(hash);
+    if ask.bound.scripts.iter().all(is_same) { Ok(()) } else { Err("bound.script") }
+}
+
+fn is_rejection(grant: &Grant) -> bool {
+    matches!(&grant.granted, Granted::Exact { reply: Reply::Reject, .. })
+}
+
+fn engine_call(call: &CallText, input: Value, root: Option<String>) -> Call {
+    Call {
+        tool: call.tool.clone(),
+        input,
+        cwd: call.cwd.clone().unwrap_or_else(|| "/".to_owned()),
+        root,
+        home: call.home.clone(),
+        shell: call.shell.as_deref().map(Shell::named),
+        host: call.host.clone(),
+    }
+}
+
+fn world(seen: &Seen) -> Box<dyn World> {
+    match seen {
+        Seen::Live => Box::new(Live::new()),
+        Seen::Recorded(answers) => Box::new(Recorded::new(answers.clone())),
+        Seen::Nothing => Box::new(Lexical),
+    }
+}
+
+/// The grants an allow rests on.
+fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Id> {
+    let is_used = |grant: &&Arc<Grant>| match &grant.granted {
+        Granted::Pattern(rule) => verdict
+            .acts
+            .iter()
+            .any(|act| act.source == Some("grant") && act.rule.as_ref() == Some(rule)),
+        Granted::Exact { tool, input, .. } => {
+            let is_this = || {
+                serde_json::from_str::<Value>(input)
+                    .is_ok_and(|input| json::canonical(&input) == json::canonical(&call.input))
+            };
+            verdict.reasons.iter().any(|reason| reason.code == "grant")
+                && *tool == call.tool
+                && is_this()
+        }
+    };
+    grants.iter().filter(is_used).map(|grant| grant.id).collect()
+}
+
+/// What a call on this machine is bound to: where it runs, and the scripts it would run.
+fn bound(call: &CallText, verdict: &Verdict, policy: String) -> Bound {
+    let scripts = verdict.acts.iter().flat_map(|act| &act.touched).filter_map(|touched| {
+        let path = touched.place.as_ref()?.resolved.clone()?;
+        (touched.effect == Effect::Execute).then_some(())?;
+        Some((path.clone(), script_hash(&path)?))
+    });
+    let named = verdict.acts.iter().flat_map(|act| &act.act.effects).filter_map(|effect| {
+        let Target::Path(path) = &effect.target else { return None };
+        let is_script = effect.effect == Effect::Execute && path.starts_with('/');
+        is_script.then(|| Some((path.clone(), script_hash(path)?))).flatten()
+    });
+    let mut scripts: Vec<(String, String)> = scripts.chain(named).collect();
+    scripts.sort();
+    scripts.dedup();
+    Bound { cwd: call.cwd.as_deref().and_then(inode), scripts, policy }
+}
+
+fn inode(path: &str) -> Option<(u64, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+fn script_hash(path: &str) -> Option<String> {
+    let metadata = std::fs::metadata(path).ok()?;
+    if !metadata.is_file() || metadata.len() > MOST_SCRIPT_BYTES {
+        return None;
+    }
+    Some(hex_sha256(&std::fs::read(path).ok()?))
+}

@@ -1,0 +1,195 @@
+//! What the audit says about calls, asks and grants.
+
+use portcullis_approval::ask::Bound;
+use portcullis_approval::audit::Entry;
+use portcullis_approval::canonical::{object, quoted};
+use portcullis_approval::redact::redact;
+use portcullis_approval::{Approver, Ask, Asker, Decision, Grant, Granted, Id, Moment, Reply};
+use portcullis_engine::Verdict;
+use portcullis_engine::pattern::json::canonical_text;
+use portcullis_engine::policy_text::AuditInput;
+use serde_json::Value;
+
+use super::{Judged, Submission};
+
+/// Input longer than this is kept by its digest alone.
+const MOST_INPUT: usize = 16 << 10;
+
+/// A verdict as it is shown.
+pub(super) fn verdict(verdict: &Verdict) -> String {
+    serde_json::to_string(&portcullis_wire::verdict::Verdict::new(verdict)).unwrap_or_default()
+}
+
+/// A call was judged.
+pub(super) fn judged(submission: &Submission, judged: &Judged, at: Moment) -> Entry {
+    let call = &submission.call;
+    let codes: Vec<String> =
+        judged.verdict.reasons.iter().map(|reason| quoted(&reason.code)).collect();
+    let mut data = vec![
+        ("tool", quoted(&call.tool)),
+        ("outcome", quoted(judged.verdict.outcome.name())),
+        ("tier", quoted(judged.verdict.tier.name())),
+        ("reasons", format!("[{}]", codes.join(","))),
+        ("policy", quoted(&judged.bound.policy)),
+        ("world", quoted(judged.verdict.world.name())),
+        ("door", quoted(submission.door)),
+        ("agent", quoted(&submission.asker.agent)),
+    ];
+    let others =
+        [("cwd", &call.cwd), ("host", &call.host), ("session", &call.session), ("run", &call.run)];
+    for (name, value) in others {
+        data.extend(value.as_ref().map(|value| (name, quoted(value))));
+    }
+    data.extend(input(judged.audit_input, call.input.len(), &submission.input));
+    entry("call.judged", at, &submission.asker, judged.digest.clone(), data)
+}
+
+/// An ask was opened.
+pub(super) fn opened(ask: &Ask, at: Moment) -> Entry {
+    let mut data = vec![
+        ("digest", quoted(&ask.digest)),
+        ("tool", quoted(&ask.call.tool)),
+        ("tier", quoted(ask.tier.name())),
+        ("door", quoted(&ask.door)),
+        ("agent", quoted(&ask.asker.agent)),
+    ];
+    data.extend(ask.deadline_at.map(|at| ("deadline_at", quoted(&at.to_string()))));
+    entry("ask.opened", at, &ask.asker, ask.id.to_string(), data)
+}
+
+/// The one execution an approval is good for was taken.
+pub(super) fn claimed(asker: &Asker, ask: Id, at: Moment) -> Entry {
+    entry("ask.claimed", at, asker, ask.to_string(), Vec::new())
+}
+
+/// An ask was settled.
+pub(super) fn settled(
+    ask: &Ask,
+    decision: &Decision,
+    approver: Option<&Approver>,
+    at: Moment,
+) -> Entry {
+    let mut data = vec![
+        ("state", quoted(decision.state.name())),
+        ("outcome", quoted(decision.outcome.name())),
+        ("scope", quoted(decision.scope.name())),
+        ("reason", quoted(&decision.reason)),
+        ("door", quoted(&decision.door)),
+        ("digest", quoted(&ask.digest)),
+        ("changed", decision.input.is_some().to_string()),
+    ];
+    data.extend(decision.reply.map(|reply: Reply| ("answer", quoted(reply.name()))));
+    data.extend(approver.map(|approver| ("key", quoted(&approver.key.to_string()))));
+    Entry {
+        kind: "ask.settled",
+        at,
+        actor: decision.by.clone(),
+        subject: ask.id.to_string(),
+        owner: Some(ask.asker.owner.clone()),
+        data: object(data),
+    }
+}
+
+/// A grant was made.
+pub(super) fn granted(grant: &Grant, actor: &str, at: Moment) -> Entry {
+    let mut data = match &grant.granted {
+        Granted::Pattern(rule) => vec![("rule", quoted(rule))],
+        Granted::Exact { tool, reply, .. } => {
+            vec![("tool", quoted(tool)), ("answer", quoted(reply.name()))]
+        }
+    };
+    data.extend(grant.expires_at.map(|at| ("expires_at", quoted(&at.to_string()))));
+    data.extend(grant.uses_left.map(|uses| ("uses", uses.to_string())));
+    data.extend(grant.ask.map(|ask| ("ask", quoted(&ask.to_string()))));
+    Entry {
+        kind: "grant.made",
+        at,
+        actor: actor.to_owned(),
+        subject: grant.id.to_string(),
+        owner: Some(grant.owner.clone()),
+        data: object(data),
+    }
+}
+
+/// A grant was used.
+pub(super) fn used(submission: &Submission, grant: Id, at: Moment) -> Entry {
+    let digest = submission.call.digest().unwrap_or_default();
+    let data = vec![("digest", quoted(&digest))];
+    entry("grant.used", at, &submission.asker, grant.to_string(), data)
+}
+
+/// A grant was revoked.
+pub(super) fn revoked(grant: Id, owner: &str, actor: &str, at: Moment) -> Entry {
+    Entry {
+        kind: "grant.revoked",
+        at,
+        actor: actor.to_owned(),
+        subject: grant.to_string(),
+        owner: Some(owner.to_owned()),
+        data: object(Vec::new()),
+    }
+}
+
+/// What a call is bound to beside its digest, as a receipt says it.
+pub(super) fn bound(bound: &Bound) -> Option<String> {
+    let mut members = Vec::new();
+    members.extend(bound.cwd.map(|(dev, ino)| ("cwd", format!("[{dev},{ino}]"))));
+    if !bound.scripts.is_empty() {
+        let scripts: Vec<String> = bound
+            .scripts
+            .iter()
+            .map(|(path, hash)| object(vec![("path", quoted(path)), ("sha256", quoted(hash))]))
+            .collect();
+        members.push(("scripts", format!("[{}]", scripts.join(","))));
+    }
+    if !bound.policy.is_empty() {
+        members.push(("policy", quoted(&bound.policy)));
+    }
+    (!members.is_empty()).then(|| object(members))
+}
+
+fn entry(
+    kind: &'static str,
+    at: Moment,
+    asker: &Asker,
+    subject: String,
+    data: Vec<(&str, String)>,
+) -> Entry {
+    Entry {
+        kind,
+        at,
+        actor: asker.agent.clone(),
+        subject,
+        owner: Some(asker.owner.clone()),
+        data: object(data),
+    }
+}
+
+/// The input, as far as the policy has it kept.
+fn input(kept: AuditInput, length: usize, input: &Value) -> Option<(&'static str, String)> {
+    if length > MOST_INPUT {
+        return None;
+    }
+    match kept {
+        AuditInput::Digest => None,
+        AuditInput::Full => Some(("input", canonical_text(input))),
+        AuditInput::Redacted => {
+            let mut input = input.clone();
+            redact_values(&mut input);
+            Some(("input", canonical_text(&input)))
+        }
+    }
+}
+
+fn redact_values(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let std::borrow::Cow::Owned(redacted) = redact(text) {
+                *text = redacted;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(redact_values),
+        Value::Object(members) => members.values_mut().for_each(redact_values),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

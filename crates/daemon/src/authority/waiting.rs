@@ -1,0 +1,77 @@
+//! Waiting for a person: register, read the row, sleep until the bell or a while, read again.
+
+use std::time::{Duration, Instant};
+
+use portcullis_approval::{CallText, Id};
+use portcullis_engine::Outcome;
+use portcullis_store::AskRecord;
+
+use super::{Authority, Fault, record};
+
+/// How long a wake-up may be lost at most.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+
+/// How a wait ended.
+pub(super) enum Release {
+    /// The ask is settled, and an approval was taken for this call.
+    Settled(Box<AskRecord>),
+    /// Nobody has answered yet.
+    Pending(Box<AskRecord>),
+    /// An identical call took the approval.
+    Taken,
+}
+
+impl Authority {
+    /// Waits until an ask is settled, at the latest until a moment, and takes the approval for
+    /// this call.
+    pub(super) async fn wait(
+        &self,
+        id: Id,
+        call: &CallText,
+        until: Instant,
+    ) -> Result<Release, Fault> {
+        let record = self.settled(id, until).await?;
+        let Some(decision) = &record.decision else {
+            return Ok(Release::Pending(Box::new(record)));
+        };
+        if decision.outcome != Outcome::Allow {
+            return Ok(Release::Settled(Box::new(record)));
+        }
+        // The same call again is no second execution: it learns what was decided about it.
+        let is_same = call.call_id.is_some()
+            && call.call_id == record.ask.call.call_id
+            && call.session == record.ask.call.session;
+        let now = self.now();
+        let entry = record::claimed(&record.ask.asker, id, now);
+        if (is_same && record.claimed_at.is_some())
+            || self.store().claim(id, now, vec![entry]).await?
+        {
+            return Ok(Release::Settled(Box::new(record)));
+        }
+        Ok(Release::Taken)
+    }
+
+    /// An ask, as soon as it is settled and at the latest at a moment.
+    ///
+    /// # Errors
+    /// There is none, or the store cannot be read.
+    pub async fn settled(&self, id: Id, until: Instant) -> Result<AskRecord, Fault> {
+        let waiter = self.waiters().register(id);
+        let mut stopping = self.stopping();
+        loop {
+            let bell = waiter.listen();
+            tokio::pin!(bell);
+            let record = self.store().ask(id).await?.ok_or(Fault::NoSuchAsk)?;
+            let now = Instant::now();
+            if record.decision.is_some() || now >= until || *stopping.borrow_and_update() {
+                return Ok(record);
+            }
+            let wake_at = until.min(now + LOOK_AGAIN);
+            tokio::select! {
+                () = &mut bell => {}
+                () = tokio::time::sleep_until(wake_at.into()) => {}
+                _ = stopping.changed() => {}
+            }
+        }
+    }
+}

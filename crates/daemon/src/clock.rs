@@ -1,0 +1,77 @@
+//! The clock of a node: anchored once on the wall clock, then steady.
+//!
+//! Deadlines are counted on it, so that a wall clock that jumps revives nothing and extends
+//! nothing. After a sleep of the machine it catches up by what the kernel says it slept.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use portcullis_approval::Moment;
+
+/// Differences below this between the two steady clocks are noise.
+const NOISE_MS: i64 = 1000;
+
+/// The clock.
+#[derive(Debug)]
+pub struct Clock {
+    started: Instant,
+    anchor_ms: i64,
+    /// What the machine has slept since the anchor.
+    slept_ms: AtomicI64,
+    /// How long the machine had been up at the anchor, sleep included.
+    up_ms: Option<i64>,
+}
+
+impl Clock {
+    /// A clock anchored on the wall clock of this moment.
+    #[must_use]
+    pub fn new() -> Clock {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Clock {
+            started: Instant::now(),
+            anchor_ms: ms(wall),
+            slept_ms: AtomicI64::new(0),
+            up_ms: up_ms(),
+        }
+    }
+
+    /// The present moment.
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        let slept = self.slept_ms.load(Ordering::Relaxed);
+        Moment::from_ms(self.anchor_ms + ms(self.started.elapsed()) + slept)
+    }
+
+    /// Catches up with a sleep of the machine; somebody calls it every second or so.
+    pub fn catch_up(&self) {
+        let (Some(before), Some(now)) = (self.up_ms, up_ms()) else { return };
+        let slept = now - before - ms(self.started.elapsed());
+        if slept > self.slept_ms.load(Ordering::Relaxed) + NOISE_MS {
+            self.slept_ms.store(slept, Ordering::Relaxed);
+        }
+    }
+
+    /// How long it is until a moment; nothing where it has passed.
+    #[must_use]
+    pub fn until(&self, moment: Moment) -> Duration {
+        let left = moment.ms().saturating_sub(self.now().ms());
+        Duration::from_millis(u64::try_from(left).unwrap_or(0))
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock::new()
+    }
+}
+
+fn ms(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// How long the machine is up, sleep included, where the kernel tells.
+fn up_ms() -> Option<i64> {
+    let text = std::fs::read_to_string("/proc/uptime").ok()?;
+    let (seconds, hundredths) = text.split(' ').next()?.split_once('.')?;
+    Some(seconds.parse::<i64>().ok()? * 1000 + hundredths.parse::<i64>().ok()? * 10)
+}

@@ -1,0 +1,320 @@
+//! The configuration: one file, not merged; what it does not say has a default.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+
+use serde::Deserialize;
+
+/// Where the daemon listens unless it is told otherwise: GATE on a telephone.
+pub const LISTEN: &str = "127.0.0.1:4283";
+
+/// Everything a configuration file can say.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The address of the main listener.
+    pub listen: SocketAddr,
+    /// Whether a proxy in front of it does TLS: then another address than loopback may be used.
+    pub behind_proxy: bool,
+    /// Names accepted in `Host` besides the listener's own.
+    pub host_names: Vec<String>,
+    /// The same for `Origin`.
+    pub origins: Vec<String>,
+    /// Where the store lies; in the data directory where empty.
+    pub store: String,
+    /// The certificate, if the daemon does TLS itself.
+    pub tls: Option<Tls>,
+    /// Where traces are sent, if anywhere.
+    pub otlp: Option<Otlp>,
+    /// How much agents may ask.
+    pub limits: Limits,
+    /// How long things are kept.
+    pub retention: Retention,
+    /// The dialects.
+    pub dialects: Dialects,
+}
+
+/// A certificate and its key, in files.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// The certificate chain, PEM.
+    pub cert: String,
+    /// The private key, PEM.
+    pub key: String,
+}
+
+/// Where traces are sent.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Otlp {
+    /// The address of the collector.
+    pub endpoint: String,
+}
+
+/// How much agents may ask.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Asks of one agent that may be pending.
+    pub pending_asks_per_agent: usize,
+    /// New asks of one agent in a minute.
+    pub asks_per_minute_per_agent: u32,
+    /// Calls of one agent in a second; 0 for any number.
+    pub calls_per_second_per_agent: u32,
+}
+
+/// How long things are kept.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retention {
+    /// Days.
+    pub days: u64,
+    /// Megabytes of the whole store.
+    pub megabytes: u64,
+}
+
+/// The dialects.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dialects {
+    /// Agentbot.
+    pub agentbot: Agentbot,
+    /// `AgentScope`.
+    pub agentscope: Dialect,
+    /// Multica.
+    pub multica: Multica,
+    /// Comma.
+    pub comma: Comma,
+}
+
+/// What every dialect has.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dialect {
+    /// Whether it is spoken.
+    pub on: bool,
+    /// A listener of its own.
+    pub listen: String,
+    /// Whether a local process without a key is an approver.
+    pub loopback_without_key: bool,
+}
+
+/// Agentbot's settings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Agentbot {
+    /// Whether it is spoken.
+    pub on: bool,
+    /// A listener of its own.
+    pub listen: String,
+    /// Whether a local process without a key is an approver.
+    pub loopback_without_key: bool,
+    /// Whether a plain GET is safe.
+    pub plain_get_is_safe: bool,
+    /// Whether its read tools are always safe.
+    pub reads_are_safe: bool,
+    /// How long its asks wait.
+    pub deadline_s: u64,
+}
+
+/// Multica's settings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Multica {
+    /// Whether it is spoken.
+    pub on: bool,
+    /// A listener of its own.
+    pub listen: String,
+    /// Whether a local process without a key is an approver.
+    pub loopback_without_key: bool,
+    /// Where its profiles lie.
+    pub profiles: String,
+    /// Whether a question waits although no client is there.
+    pub wait_without_client: bool,
+    /// `once` or `always`.
+    pub reverify: String,
+}
+
+/// Comma's settings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Comma {
+    /// Whether it is spoken.
+    pub on: bool,
+    /// A listener of its own.
+    pub listen: String,
+    /// Whether a local process without a key is an approver.
+    pub loopback_without_key: bool,
+    /// How long after a run was made it is announced.
+    pub run_prepared_delay_ms: u64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            listen: SocketAddr::from(([127, 0, 0, 1], 4283)),
+            behind_proxy: false,
+            host_names: Vec::new(),
+            origins: Vec::new(),
+            store: String::new(),
+            tls: None,
+            otlp: None,
+            limits: Limits::default(),
+            retention: Retention::default(),
+            dialects: Dialects::default(),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            pending_asks_per_agent: 200,
+            asks_per_minute_per_agent: 120,
+            calls_per_second_per_agent: 0,
+        }
+    }
+}
+
+impl Default for Retention {
+    fn default() -> Retention {
+        Retention { days: 90, megabytes: 2048 }
+    }
+}
+
+impl Default for Dialect {
+    fn default() -> Dialect {
+        Dialect { on: true, listen: String::new(), loopback_without_key: false }
+    }
+}
+
+impl Default for Agentbot {
+    fn default() -> Agentbot {
+        Agentbot {
+            on: true,
+            listen: String::new(),
+            loopback_without_key: false,
+            plain_get_is_safe: true,
+            reads_are_safe: true,
+            deadline_s: 1800,
+        }
+    }
+}
+
+impl Default for Multica {
+    fn default() -> Multica {
+        Multica {
+            on: true,
+            listen: String::new(),
+            loopback_without_key: false,
+            profiles: "~/.super-multica/agent-profiles".to_owned(),
+            wait_without_client: false,
+            reverify: "once".to_owned(),
+        }
+    }
+}
+
+impl Default for Comma {
+    fn default() -> Comma {
+        Comma {
+            on: true,
+            listen: String::new(),
+            loopback_without_key: false,
+            run_prepared_delay_ms: 150,
+        }
+    }
+}
+
+/// What is wrong with a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ConfigError {
+    /// One sentence, with the way out where it is known.
+    pub message: String,
+    /// The bytes of the text it is about.
+    pub span: Option<Range<usize>>,
+}
+
+impl Config {
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    /// It says something that is not understood or not allowed.
+    pub fn read(text: &str) -> Result<Config, ConfigError> {
+        let config: Config = toml::from_str(text).map_err(|error| ConfigError {
+            message: error.message().to_owned(),
+            span: error.span(),
+        })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Whether it asks for nothing that must not be.
+    ///
+    /// # Errors
+    /// It does; the message says what, and the way out.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let wrong = |message: String| Err(ConfigError { message, span: None });
+        let listeners = [
+            ("listen", self.listen.to_string()),
+            ("dialects.agentbot.listen", self.dialects.agentbot.listen.clone()),
+            ("dialects.agentscope.listen", self.dialects.agentscope.listen.clone()),
+            ("dialects.multica.listen", self.dialects.multica.listen.clone()),
+            ("dialects.comma.listen", self.dialects.comma.listen.clone()),
+        ];
+        for (key, listen) in listeners.iter().filter(|(_, listen)| !listen.is_empty()) {
+            let Ok(address) = listen.parse::<SocketAddr>() else {
+                return wrong(format!("`{key}`: `{listen}` is no address; use `127.0.0.1:3001`"));
+            };
+            let is_covered = self.behind_proxy || self.tls.is_some();
+            if !address.ip().is_loopback() && !is_covered {
+                return wrong(format!(
+                    "`{key}`: `{listen}` can be reached from outside; set `[tls]`, or \
+                     `behind_proxy = true` if a proxy does TLS, or listen on 127.0.0.1"
+                ));
+            }
+        }
+        let waived = [
+            ("agentbot", self.dialects.agentbot.loopback_without_key),
+            ("agentscope", self.dialects.agentscope.loopback_without_key),
+            ("multica", self.dialects.multica.loopback_without_key),
+            ("comma", self.dialects.comma.loopback_without_key),
+        ];
+        for (dialect, _) in waived.iter().filter(|(_, is_waived)| *is_waived) {
+            if !self.listen.ip().is_loopback() || self.behind_proxy {
+                return wrong(format!(
+                    "`dialects.{dialect}.loopback_without_key` works on loopback only"
+                ));
+            }
+        }
+        if !matches!(self.dialects.multica.reverify.as_str(), "once" | "always") {
+            return wrong("`dialects.multica.reverify` is `once` or `always`".to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Config;
+
+    #[test]
+    fn what_is_not_said_has_a_default_and_what_is_unknown_is_refused() {
+        assert_eq!(Config::read("").unwrap().listen.to_string(), super::LISTEN);
+        #[rustfmt::skip]
+        let cases = [
+            ("listen = \"0.0.0.0:80\"",                       "can be reached from outside"),
+            ("listen = \"0.0.0.0:80\"\nbehind_proxy = true",  ""),
+            ("lisen = \"127.0.0.1:1\"",                       "unknown field `lisen`"),
+            ("[limits]\npending_asks_per_agent = -1",         "invalid value"),
+            ("[dialects.agentbot]\nlisten = \"3001\"",        "is no address"),
+            ("[dialects.comma]\nloopback_without_key = true", ""),
+            ("behind_proxy = true\n[dialects.comma]\nloopback_without_key = true", "loopback only"),
+        ];
+        for (text, want) in cases {
+            let got = Config::read(text).err().map_or_else(String::new, |error| error.message);
+            assert!(got.contains(want) && got.is_empty() == want.is_empty(), "`{text}`: {got}");
+        }
+    }
+}

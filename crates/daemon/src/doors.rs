@@ -1,0 +1,106 @@
+//! The doors of other dialects: each speaks its own words on the one queue.
+
+use std::sync::Arc;
+
+use portcullis_approval::Id;
+
+use crate::authority::Overlay;
+use crate::config::Config;
+use crate::router::Route;
+
+/// The routes of the dialects that are spoken.
+#[must_use]
+pub fn routes(_config: &Config) -> Vec<Arc<Route>> {
+    Vec::new()
+}
+
+/// What each dialect lays over every policy, by its door.
+#[must_use]
+pub fn overlays(_config: &Config) -> Vec<(&'static str, Overlay)> {
+    Vec::new()
+}
+
+/// The digits of base 36.
+const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+
+/// How many bits of an id stand behind its time.
+const REST_BITS: u32 = 80;
+
+/// How many digits they have.
+const REST_DIGITS: usize = 16;
+
+/// The id of an ask in whatever form a door writes it; none where the text is none.
+#[must_use]
+pub fn ask_id(text: &str) -> Option<Id> {
+    if let Some(rest) = text.strip_prefix("hook_").or_else(|| text.strip_prefix("perm_")) {
+        return hook_id(rest);
+    }
+    text.strip_prefix("perm-").unwrap_or(text).parse().ok()
+}
+
+/// An id as Agentbot writes it: `hook_<ms>_<rest>`.
+#[must_use]
+pub fn hook_text(id: Id) -> String {
+    let number = id.as_number();
+    let ms = number >> REST_BITS;
+    let mut rest = number & ((1 << REST_BITS) - 1);
+    let mut digits = [b'0'; REST_DIGITS];
+    for digit in digits.iter_mut().rev() {
+        let at = usize::try_from(rest % 36).unwrap_or(0);
+        *digit = DIGITS.get(at).copied().unwrap_or(b'0');
+        rest /= 36;
+    }
+    format!("hook_{ms}_{}", String::from_utf8_lossy(&digits))
+}
+
+fn hook_id(text: &str) -> Option<Id> {
+    let (ms, rest) = text.split_once('_')?;
+    let is_plain = !ms.is_empty()
+        && ms.bytes().all(|byte| byte.is_ascii_digit())
+        && (ms == "0" || !ms.starts_with('0'));
+    if !is_plain || rest.len() != REST_DIGITS {
+        return None;
+    }
+    let ms: u128 = ms.parse().ok().filter(|ms| *ms < 1 << 48)?;
+    let mut number: u128 = 0;
+    for byte in rest.bytes() {
+        let digit = DIGITS.iter().position(|digit| *digit == byte)?;
+        number = number.checked_mul(36)?.checked_add(u128::try_from(digit).ok()?)?;
+    }
+    if number >= 1 << REST_BITS {
+        return None;
+    }
+    Id::from_number((ms << REST_BITS) | number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ask_id, hook_text};
+
+    #[test]
+    fn every_rendering_of_an_id_is_the_same_ask() {
+        let uuid = "019444a0-1234-7abc-8000-abcdef123456";
+        let id = uuid.parse().unwrap();
+        assert_eq!(hook_text(id), "hook_1736318128692_2mdti2lcvbsy215i");
+        for text in [
+            uuid,
+            "perm-019444a0-1234-7abc-8000-abcdef123456",
+            "hook_1736318128692_2mdti2lcvbsy215i",
+            "perm_1736318128692_2mdti2lcvbsy215i",
+        ] {
+            assert_eq!(ask_id(text), Some(id), "`{text}`");
+        }
+        for text in [
+            "",
+            "hook_",
+            "hook_1_x",
+            "hook_01736318128692_2mdti2lcvbsy215i",
+            "hook_1736318128692_zzzzzzzzzzzzzzzz",
+            "019444A0-1234-7abc-8000-abcdef123456",
+            "019444a0-1234-4abc-8000-abcdef123456",
+            "hook_1736318128692_2MDTI2LCVBSY215I",
+        ] {
+            assert_eq!(ask_id(text), None, "`{text}`");
+        }
+    }
+}

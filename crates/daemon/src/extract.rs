@@ -1,0 +1,138 @@
+//! What handlers take out of requests: bodies within their limit, queries, and who calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use portcullis_wire::errors::{Code, Error};
+
+use crate::App;
+use crate::error::ApiError;
+use crate::identity::Caller;
+use crate::router::Route;
+
+/// How long a client may take to send a body.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// The bytes of a body, not longer than its route takes.
+pub struct Bytes(pub axum::body::Bytes);
+
+/// Why a body could not be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadBody {
+    /// It is longer than the route takes.
+    TooLarge,
+    /// It did not come whole, or not in time.
+    Broken,
+}
+
+impl From<BadBody> for ApiError {
+    fn from(bad: BadBody) -> ApiError {
+        match bad {
+            BadBody::TooLarge => Error::new(Code::TooLarge, "the body is too large").into(),
+            BadBody::Broken => ApiError::new(
+                StatusCode::REQUEST_TIMEOUT,
+                Code::InvalidRequest,
+                "the body did not come whole",
+            ),
+        }
+    }
+}
+
+impl axum::response::IntoResponse for BadBody {
+    fn into_response(self) -> axum::response::Response {
+        ApiError::from(self).into_response()
+    }
+}
+
+impl FromRequest<App> for Bytes {
+    type Rejection = BadBody;
+
+    async fn from_request(request: Request, _: &App) -> Result<Bytes, BadBody> {
+        let most = request.extensions().get::<Arc<Route>>().map_or(0, |route| route.most_bytes);
+        let body = axum::body::to_bytes(request.into_body(), most);
+        match tokio::time::timeout(BODY_TIME, body).await {
+            Ok(Ok(bytes)) => Ok(Bytes(bytes)),
+            Ok(Err(error)) => {
+                let is_limit = std::error::Error::source(&error)
+                    .is_some_and(|source| source.to_string().contains("length limit"));
+                Err(if is_limit { BadBody::TooLarge } else { BadBody::Broken })
+            }
+            Err(_) => Err(BadBody::Broken),
+        }
+    }
+}
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Caller, ApiError> {
+        parts.extensions.get::<Caller>().cloned().ok_or_else(ApiError::unauthorized)
+    }
+}
+
+/// The parameters of an address, each at most once and all known.
+pub struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// The value of a parameter.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A parameter that is a number.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn number(&self, name: &str) -> Result<Option<u64>, ApiError> {
+        let parse = |text: &str| {
+            text.parse().map_err(|_| {
+                Error::invalid(format!("`{name}` must be a whole number, not `{text}`")).into()
+            })
+        };
+        self.get(name).map(parse).transpose()
+    }
+
+    /// How many items a list may have.
+    ///
+    /// # Errors
+    /// It is no number.
+    pub fn limit(&self) -> Result<usize, ApiError> {
+        let limit = self.number("limit")?.unwrap_or(100);
+        Ok(usize::try_from(limit).unwrap_or(usize::MAX).clamp(1, 1000))
+    }
+
+    /// Refuses parameters that are not among these.
+    ///
+    /// # Errors
+    /// One is not.
+    pub fn only(&self, known: &[&str]) -> Result<(), ApiError> {
+        match self.0.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                Err(Error::invalid(format!("unknown parameter `{name}`; known are {known}")).into())
+            }
+        }
+    }
+}
+
+impl FromRequestParts<App> for Query {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Query, ApiError> {
+        let axum::extract::Query(pairs) =
+            axum::extract::Query::<Vec<(String, String)>>::from_request_parts(parts, app)
+                .await
+                .map_err(|_| ApiError::from(Error::invalid("the query is not understood")))?;
+        for (index, (name, _)) in pairs.iter().enumerate() {
+            if pairs.iter().take(index).any(|(other, _)| other == name) {
+                return Err(Error::invalid(format!("`{name}` stands there twice")).into());
+            }
+        }
+        Ok(Query(pairs))
+    }
+}

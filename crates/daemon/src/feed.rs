@@ -1,0 +1,351 @@
+//! The feed: what changed, in order, for everybody who may see it.
+//!
+//! One pump reads the audit behind the bell, wakes waiters, and makes each event once; connections
+//! share it. Whoever falls behind, or comes with a cursor that is too old, is told to read the
+//! inbox again.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use portcullis_approval::{Id, Owners};
+use portcullis_store::{AskFilter, AskRecord, AuditFilter, AuditRecord, StoreError};
+use portcullis_wire::asks::{self, Ask};
+use portcullis_wire::feed;
+use tokio::sync::broadcast;
+
+use crate::authority::Authority;
+use crate::identity::{Caller, Identity};
+
+/// So many events a connection may lag behind.
+const MOST_BEHIND: usize = 1024;
+
+/// So many events are replayed behind a cursor; beyond that the inbox is read again.
+const MOST_REPLAYED: usize = 5000;
+
+/// Kinds of audit entries that are events.
+const KINDS: &[&str] = &[
+    "ask.opened",
+    "ask.settled",
+    "grant.made",
+    "grant.revoked",
+    "policy.changed",
+    "run.started",
+    "run.ended",
+    "gap.found",
+];
+
+/// Kinds that make a node read something again.
+const CARES: &[&str] = &["grant.used", "key.made", "key.revoked", "session.changed"];
+
+/// The kind of event that only those see who want to.
+const CALLS: &str = "call.judged";
+
+/// One event, made once.
+#[derive(Debug)]
+pub struct Event {
+    /// Its position.
+    pub position: u64,
+    /// What happened.
+    pub kind: String,
+    /// Whose affair it is.
+    pub owner: Option<String>,
+    /// The ask, if it is about one.
+    pub ask: Option<Arc<AskRecord>>,
+    /// The audit entry behind it.
+    pub entry: Option<AuditRecord>,
+    /// It as JSON text.
+    pub text: String,
+}
+
+/// Where events come from.
+#[derive(Clone, Debug)]
+pub struct Feed {
+    sender: broadcast::Sender<Arc<Event>>,
+}
+
+impl Default for Feed {
+    fn default() -> Feed {
+        Feed { sender: broadcast::Sender::new(MOST_BEHIND) }
+    }
+}
+
+impl Feed {
+    /// Reads what is new, again and again, until the store closes.
+    pub async fn pump(self, authority: Authority, identity: Arc<Identity>) {
+        let mut bell = authority.store().bell();
+        let mut last = match authority.store().head().await {
+            Ok(head) => head.position,
+            Err(error) => {
+                tracing::error!("the feed cannot begin: {error}");
+                return;
+            }
+        };
+        while bell.changed().await.is_ok() {
+            bell.borrow_and_update();
+            if let Err(error) = self.look(&authority, &identity, &mut last).await {
+                tracing::error!("the feed cannot be read: {error}");
+                tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+            }
+        }
+    }
+
+    async fn look(
+        &self,
+        authority: &Authority,
+        identity: &Identity,
+        last: &mut u64,
+    ) -> Result<(), StoreError> {
+        let wants_calls = self.sender.receiver_count() > 0;
+        loop {
+            let head = authority.store().head().await?.position;
+            let mut filter = AuditFilter::after(*last, MOST_BEHIND);
+            filter.kinds = KINDS.iter().chain(CARES).map(ToString::to_string).collect();
+            if wants_calls {
+                filter.kinds.push(CALLS.to_owned());
+            }
+            let entries = authority.store().audit(&filter).await?;
+            let is_last = entries.len() < MOST_BEHIND;
+            let newest = entries.last().map_or(head, |entry| entry.position);
+            self.tend(authority, identity, &entries).await?;
+            for entry in entries {
+                if CARES.contains(&entry.kind.as_str()) {
+                    continue;
+                }
+                let event = event(authority, entry).await?;
+                // Nobody listening is no fault.
+                let _ = self.sender.send(Arc::new(event));
+            }
+            *last = if is_last { newest.max(head) } else { newest };
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Does what the entries ask of this node: wakes, and reads again what changed.
+    async fn tend(
+        &self,
+        authority: &Authority,
+        identity: &Identity,
+        entries: &[AuditRecord],
+    ) -> Result<(), StoreError> {
+        let (mut grants, mut keys, mut sessions) = (false, false, false);
+        for entry in entries {
+            match entry.kind.as_str() {
+                "ask.settled" => {
+                    if let Ok(id) = entry.subject.parse() {
+                        authority.waiters().wake(id);
+                    }
+                }
+                "grant.made" | "grant.revoked" | "grant.used" | "run.ended" => grants = true,
+                "key.made" | "key.revoked" => keys = true,
+                "session.changed" => sessions = true,
+                _ => {}
+            }
+        }
+        if grants {
+            authority.refresh_grants().await?;
+        }
+        if keys {
+            identity.refresh(authority.store()).await?;
+            authority.remember_keys(identity.keys().into_iter());
+        }
+        if sessions {
+            authority.forget_sessions();
+        }
+        Ok(())
+    }
+
+    /// Begins to listen: behind a cursor, or with the pending asks first.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn subscribe(
+        &self,
+        authority: &Authority,
+        view: View,
+        after: Option<u64>,
+    ) -> Result<Subscription, StoreError> {
+        // First listen, then look: what happens between the two is seen twice, never lost.
+        let receiver = self.sender.subscribe();
+        let head = authority.store().head().await?;
+        let mut replay = VecDeque::new();
+        match after {
+            None => {
+                let mut filter = AskFilter::pending(view.owners.clone(), 1000);
+                filter.key = view.agent;
+                for record in authority.store().asks(&filter).await? {
+                    replay.push_back(Arc::new(pending(authority, record, head.position)));
+                }
+            }
+            Some(after) => {
+                let base = head.base.map_or(0, |(seq, _)| seq);
+                let mut filter = AuditFilter::after(after, MOST_REPLAYED);
+                filter.kinds = KINDS.iter().map(ToString::to_string).collect();
+                if view.wants_calls {
+                    filter.kinds.push(CALLS.to_owned());
+                }
+                let entries = authority.store().audit(&filter).await?;
+                if after < base || after > head.position || entries.len() >= MOST_REPLAYED {
+                    replay.push_back(Arc::new(resync(authority, head.position)));
+                } else {
+                    for entry in entries.into_iter().filter(|entry| entry.position <= head.position)
+                    {
+                        replay.push_back(Arc::new(event(authority, entry).await?));
+                    }
+                }
+            }
+        }
+        Ok(Subscription {
+            view,
+            replay,
+            last: head.position,
+            receiver,
+            authority: authority.clone(),
+        })
+    }
+}
+
+/// What somebody may and wants to see.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Affairs of these owners.
+    pub owners: Owners,
+    /// Only asks raised with this key.
+    pub agent: Option<Id>,
+    /// Whether every verdict is wanted too.
+    pub wants_calls: bool,
+}
+
+impl View {
+    /// What a caller may see.
+    #[must_use]
+    pub fn of(caller: &Caller, wants_calls: bool) -> View {
+        let agent = (caller.key.role == portcullis_approval::Role::Agent).then_some(caller.key.id);
+        View { owners: caller.owners(), agent, wants_calls }
+    }
+
+    fn shows(&self, event: &Event) -> bool {
+        if event.kind == CALLS && !self.wants_calls {
+            return false;
+        }
+        let is_own = match (self.agent, &event.ask) {
+            (None, _) => true,
+            (Some(key), Some(record)) => record.ask.asker.key == key,
+            (Some(_), None) => event.kind == "resync",
+        };
+        is_own && event.owner.as_ref().is_none_or(|owner| self.owners.include(owner))
+    }
+}
+
+/// One who listens.
+pub struct Subscription {
+    view: View,
+    replay: VecDeque<Arc<Event>>,
+    last: u64,
+    receiver: broadcast::Receiver<Arc<Event>>,
+    authority: Authority,
+}
+
+impl Subscription {
+    /// The next event; none when the node goes down.
+    pub async fn next(&mut self) -> Option<Arc<Event>> {
+        loop {
+            if let Some(event) = self.replay.pop_front() {
+                if self.view.shows(&event) {
+                    return Some(event);
+                }
+                continue;
+            }
+            match self.receiver.recv().await {
+                Ok(event) if event.position > self.last && self.view.shows(&event) => {
+                    return Some(event);
+                }
+                Ok(_) => {}
+                Err(broadcast::error::RecvError::Lagged(_)) => {
+                    let head = self.authority.store().head().await.ok()?;
+                    self.last = head.position;
+                    return Some(Arc::new(resync(&self.authority, head.position)));
+                }
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+}
+
+async fn event(authority: &Authority, entry: AuditRecord) -> Result<Event, StoreError> {
+    let record = match (entry.kind.starts_with("ask."), entry.subject.parse()) {
+        (true, Ok(id)) => authority.store().ask(id).await?,
+        _ => None,
+    };
+    let ask = record.as_ref().map(|record| shape(authority, record));
+    let has_ask = ask.is_some();
+    let shape = feed::Event {
+        cursor: feed::cursor(entry.position),
+        kind: entry.kind.clone(),
+        at: entry.at.to_string(),
+        ask,
+        actor: (!has_ask).then(|| entry.actor.clone()),
+        subject: (!has_ask).then(|| entry.subject.clone()),
+        data: (!has_ask).then(|| asks::raw(&without_input(&entry))),
+    };
+    Ok(Event {
+        position: entry.position,
+        kind: entry.kind.clone(),
+        owner: entry.owner.clone(),
+        ask: record.map(Arc::new),
+        text: serde_json::to_string(&shape).unwrap_or_default(),
+        entry: Some(entry),
+    })
+}
+
+/// What an entry says, without the input of a call.
+fn without_input(entry: &AuditRecord) -> String {
+    if entry.kind != CALLS {
+        return entry.data.clone();
+    }
+    let mut data: serde_json::Value = serde_json::from_str(&entry.data).unwrap_or_default();
+    if let Some(members) = data.as_object_mut() {
+        members.remove("input");
+    }
+    data.to_string()
+}
+
+fn pending(authority: &Authority, record: AskRecord, position: u64) -> Event {
+    let shape = feed::Event {
+        cursor: feed::cursor(position),
+        kind: "ask.opened".to_owned(),
+        at: record.ask.opened_at.to_string(),
+        ask: Some(shape(authority, &record)),
+        actor: None,
+        subject: None,
+        data: None,
+    };
+    Event {
+        position,
+        kind: shape.kind.clone(),
+        owner: Some(record.ask.asker.owner.clone()),
+        ask: Some(Arc::new(record)),
+        entry: None,
+        text: serde_json::to_string(&shape).unwrap_or_default(),
+    }
+}
+
+fn resync(authority: &Authority, position: u64) -> Event {
+    let shape = feed::Event {
+        cursor: feed::cursor(position),
+        kind: "resync".to_owned(),
+        at: authority.now().to_string(),
+        ask: None,
+        actor: None,
+        subject: None,
+        data: None,
+    };
+    let text = serde_json::to_string(&shape).unwrap_or_default();
+    Event { position, kind: shape.kind, owner: None, ask: None, entry: None, text }
+}
+
+fn shape(authority: &Authority, record: &AskRecord) -> Ask {
+    let waiting = authority.waiters().count(record.ask.id);
+    Ask::new(&record.ask, record.decision.as_ref(), waiting)
+}

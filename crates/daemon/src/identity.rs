@@ -1,0 +1,272 @@
+//! Identity: who a caller is, by what it shows and never by what it says.
+//!
+//! Keys are looked up by their hash. The socket gives the agent's role and no more; a key sent
+//! over it counts as what it is. Cookies are keys that a one-time code was exchanged for.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use axum::http::{HeaderMap, header};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use portcullis_approval::audit::Entry;
+use portcullis_approval::canonical::{object, quoted};
+use portcullis_approval::key::{LOCAL, Secret, hash};
+use portcullis_approval::{Approver, Asker, Id, Key, Moment, Owners, Role};
+use portcullis_store::{Store, StoreError};
+use subtle::ConstantTimeEq;
+
+use crate::chance;
+
+/// The name of the browser's cookie.
+pub const COOKIE: &str = "portcullis";
+
+/// How long a login link is good.
+const CODE_S: u64 = 600;
+
+/// How long a browser stays logged in.
+const COOKIE_S: u64 = 30 * 24 * 3600;
+
+/// How a caller showed who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// By its connection: the socket of this user.
+    Socket,
+    /// By a key in a header.
+    Header,
+    /// By a key in the address, where a dialect's clients can do no better.
+    Query,
+    /// By a cookie.
+    Cookie,
+    /// By being local, where the configuration waives the key.
+    Waiver,
+}
+
+/// Somebody whose credential holds.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The key.
+    pub key: Arc<Key>,
+    /// How it was shown.
+    pub via: Via,
+    /// Whether it came over the socket of this user, so that its files are this machine's.
+    pub is_local: bool,
+    /// The door it came through.
+    pub door: &'static str,
+}
+
+impl Caller {
+    /// The caller as an agent, under the name it gives itself.
+    #[must_use]
+    pub fn asker(&self, agent: Option<&str>) -> Asker {
+        Asker {
+            key: self.key.id,
+            agent: agent.unwrap_or(&self.key.name).to_owned(),
+            owner: self.key.owner().to_owned(),
+            label: None,
+        }
+    }
+
+    /// The caller as an approver.
+    #[must_use]
+    pub fn approver(&self) -> Approver {
+        Approver {
+            name: self.key.name.clone(),
+            key: self.key.id,
+            owners: self.owners(),
+            door: self.door.to_owned(),
+        }
+    }
+
+    /// Whose affairs it may see.
+    #[must_use]
+    pub fn owners(&self) -> Owners {
+        match self.key.role {
+            Role::Admin => Owners::All,
+            Role::Approver | Role::Agent => self.key.owners.clone(),
+        }
+    }
+}
+
+/// Every credential that counts.
+#[derive(Debug)]
+pub struct Identity {
+    keys: ArcSwap<HashMap<[u8; 32], Arc<Key>>>,
+    socket: Arc<Key>,
+    internal: Option<(Arc<Key>, [u8; 32])>,
+    codes: Mutex<HashMap<[u8; 32], Moment>>,
+}
+
+impl Identity {
+    /// The credentials, with the value of `INTERNAL_API_KEY` if there is one.
+    #[must_use]
+    pub fn new(internal: Option<&str>) -> Identity {
+        // Fixed ids: an agent finds its asks again after a restart.
+        let fixed = |name: &str, chance: &[u8; 10]| {
+            Arc::new(Key {
+                id: Id::new(Moment::from_ms(0), chance),
+                role: Role::Agent,
+                name: name.to_owned(),
+                owners: Owners::Some(vec![LOCAL.to_owned()]),
+                made_at: Moment::from_ms(0),
+                expires_at: None,
+                revoked_at: None,
+            })
+        };
+        let internal = internal.filter(|secret| !secret.is_empty());
+        Identity {
+            keys: ArcSwap::default(),
+            socket: fixed("local", b"socket\0\0\0\0"),
+            internal: internal.map(|secret| (fixed("internal", b"internal\0\0"), hash(secret))),
+            codes: Mutex::default(),
+        }
+    }
+
+    /// Reads the keys again.
+    ///
+    /// # Errors
+    /// The store cannot be read; the keys that were known still count.
+    pub async fn refresh(&self, store: &dyn Store) -> Result<(), StoreError> {
+        let keys = store.keys().await?;
+        let keys = keys.into_iter().map(|record| (record.hash, Arc::new(record.key))).collect();
+        self.keys.store(Arc::new(keys));
+        Ok(())
+    }
+
+    /// Every key that is known, the fixed ones included.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Arc<Key>> {
+        let fixed = [Some(&self.socket), self.internal.as_ref().map(|(key, _)| key)];
+        let known = self.keys.load();
+        known.values().chain(fixed.into_iter().flatten()).cloned().collect()
+    }
+
+    /// The key of callers over the socket.
+    #[must_use]
+    pub fn socket(&self) -> Arc<Key> {
+        Arc::clone(&self.socket)
+    }
+
+    /// Whether a key is the shared one that `INTERNAL_API_KEY` gives.
+    #[must_use]
+    pub fn is_shared(&self, key: Id) -> bool {
+        self.internal.as_ref().is_some_and(|(internal, _)| internal.id == key)
+    }
+
+    /// The key a secret opens, if it counts at this moment.
+    #[must_use]
+    pub fn by_secret(&self, secret: &str, now: Moment) -> Option<Arc<Key>> {
+        let shown = hash(secret);
+        let internal = self.internal.as_ref().filter(|(_, known)| bool::from(known.ct_eq(&shown)));
+        if let Some((key, _)) = internal {
+            return Some(Arc::clone(key));
+        }
+        let keys = self.keys.load();
+        let (known, key) = keys.get_key_value(&shown)?;
+        (bool::from(known.ct_eq(&shown)) && key.counts_at(now)).then(|| Arc::clone(key))
+    }
+
+    /// A code that can be exchanged for a cookie, once and soon.
+    ///
+    /// # Errors
+    /// There is no chance to make it from.
+    pub fn new_code(&self, now: Moment) -> Result<String, getrandom::Error> {
+        let code = URL_SAFE_NO_PAD.encode(chance::bytes::<32>()?);
+        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.retain(|_, end| *end > now);
+        codes.insert(hash(&code), now.after_s(CODE_S));
+        Ok(code)
+    }
+
+    /// Takes a code; false where it is none, or was taken.
+    pub fn take_code(&self, code: &str, now: Moment) -> bool {
+        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.remove(&hash(code)).is_some_and(|end| end > now)
+    }
+
+    /// Makes a key for a browser.
+    ///
+    /// # Errors
+    /// The store could not keep it.
+    pub async fn login(&self, store: &dyn Store, now: Moment) -> Result<Secret, StoreError> {
+        let id = chance::id(now);
+        let short: String = id.to_string().chars().rev().take(4).collect();
+        let new = NewKey {
+            role: Role::Admin,
+            name: format!("dashboard-{short}"),
+            owners: Owners::All,
+            expires_at: Some(now.after_s(COOKIE_S)),
+        };
+        let (_, secret) = make_key(store, new, "login", now).await?;
+        self.refresh(store).await?;
+        Ok(secret)
+    }
+}
+
+/// A key to make.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    /// What it is for.
+    pub role: Role,
+    /// What people call it.
+    pub name: String,
+    /// Whose asks it speaks for.
+    pub owners: Owners,
+    /// From when on it counts no longer.
+    pub expires_at: Option<Moment>,
+}
+
+/// Makes a key and keeps it; the secret is shown once.
+///
+/// # Errors
+/// The name is taken, or the store could not keep it.
+pub async fn make_key(
+    store: &dyn Store,
+    new: NewKey,
+    actor: &str,
+    now: Moment,
+) -> Result<(Key, Secret), StoreError> {
+    let chance = chance::bytes().map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+    let secret = Secret::new(new.role, &chance);
+    let key = Key {
+        id: chance::id(now),
+        role: new.role,
+        name: new.name,
+        owners: new.owners,
+        made_at: now,
+        expires_at: new.expires_at,
+        revoked_at: None,
+    };
+    let entry = key_entry("key.made", &key, actor, now);
+    store.add_key(&key, hash(secret.reveal()), false, vec![entry]).await?;
+    Ok((key, secret))
+}
+
+/// What the audit says about a key.
+#[must_use]
+pub fn key_entry(kind: &'static str, key: &Key, actor: &str, at: Moment) -> Entry {
+    let data = object(vec![("name", quoted(&key.name)), ("role", quoted(key.role.name()))]);
+    let (actor, subject) = (actor.to_owned(), key.id.to_string());
+    Entry { kind, at, actor, subject, owner: None, data }
+}
+
+/// The key in the one `Authorization` header, spelled exactly `Bearer …`.
+#[must_use]
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (value, another) = (values.next()?, values.next());
+    let secret = value.to_str().ok()?.strip_prefix("Bearer ")?;
+    (another.is_none() && !secret.is_empty()).then_some(secret)
+}
+
+/// The key in the cookie.
+#[must_use]
+pub fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = values.flat_map(|value| value.split(';'));
+    pairs
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == COOKIE)
+        .map(|(_, value)| value)
+}

@@ -1,0 +1,267 @@
+//! HTTP and WebSocket around one authority.
+//!
+//! [`open`] brings a node up from its parts; [`Node::serve`] answers until it is told to stop.
+//! [`authority`] is the one place where pure code meets I/O, [`router`] and [`routes`] say what
+//! can be asked, [`identity`] who may ask it, and [`doors`] speak the dialects of others.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use portcullis_approval::audit::{Checkpoint, Entry};
+use portcullis_approval::canonical::{object, quoted};
+use portcullis_approval::receipt::Signer;
+use portcullis_layers::{LayerError, Places};
+use portcullis_store::{Store, StoreError};
+use tokio::net::{TcpListener, UnixListener};
+
+pub mod authority;
+pub mod chance;
+pub mod clock;
+pub mod config;
+pub mod doors;
+pub mod error;
+mod expiry;
+pub mod extract;
+pub mod feed;
+pub mod identity;
+pub mod listen;
+pub mod metrics;
+pub mod openapi;
+pub mod policies;
+pub mod refusals;
+pub mod router;
+pub mod routes;
+pub mod waiters;
+
+use authority::Authority;
+use config::Config;
+use feed::Feed;
+use identity::Identity;
+use metrics::Metrics;
+use policies::Policies;
+use refusals::Refusals;
+
+/// How often policy files and the machine's sleep are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How often the end of the chain is signed.
+const SIGN: Duration = Duration::from_secs(300);
+
+/// How often old things are removed.
+const PRUNE: Duration = Duration::from_secs(3600);
+
+/// What handlers work with; clones are the same.
+#[derive(Clone)]
+pub struct App {
+    /// The authority.
+    pub authority: Authority,
+    /// Who callers are.
+    pub identity: Arc<Identity>,
+    /// What changed.
+    pub feed: Feed,
+    /// Numbers.
+    pub metrics: Arc<Metrics>,
+    /// Where refusals are noted.
+    pub refusals: Refusals,
+    /// The configuration.
+    pub config: Arc<Config>,
+    /// Whether connections are encrypted here.
+    pub has_tls: bool,
+}
+
+impl App {
+    /// Reads the keys again.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn refresh_keys(&self) -> Result<(), StoreError> {
+        self.identity.refresh(self.authority.store()).await?;
+        self.authority.remember_keys(self.identity.keys().into_iter());
+        Ok(())
+    }
+
+    /// Looks at the policy files, and says in the audit if they changed.
+    pub async fn look_at_policies(&self, actor: Option<&str>) {
+        let changes = self.authority.policies().look();
+        if let Some(fault) = changes.fault {
+            tracing::error!("{fault}; the last good policy holds");
+        }
+        let Some((before, after)) = changes.changed else { return };
+        tracing::info!("policy `{after}` is in force");
+        let now = self.authority.now();
+        let entry = routes::policies::changed(&before, &after, actor.unwrap_or("files"), now);
+        if let Err(error) = self.authority.store().record(vec![entry], Vec::new(), now).await {
+            tracing::error!("the change of policy could not be recorded: {error}");
+        }
+    }
+}
+
+/// What a node is made from.
+pub struct Parts {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// Where policy files lie.
+    pub places: Places,
+    /// A policy file that stands in for the user's and the project's.
+    pub policy: Option<PathBuf>,
+    /// What signs.
+    pub signer: Signer,
+    /// The configuration.
+    pub config: Config,
+    /// The value of `INTERNAL_API_KEY`.
+    pub internal_key: Option<String>,
+}
+
+/// Why a node could not come up.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The policy is broken.
+    #[error(transparent)]
+    Policy(#[from] LayerError),
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A node that is up and not yet listening.
+pub struct Node {
+    /// What handlers work with.
+    pub app: App,
+}
+
+/// Brings a node up.
+///
+/// # Errors
+/// The policy is broken or the store cannot be used.
+pub async fn open(parts: Parts) -> Result<Node, StartError> {
+    let policies = Policies::open(parts.places, parts.policy)?;
+    let limits = parts.config.limits.clone();
+    let overlays = doors::overlays(&parts.config);
+    let metrics = Arc::new(Metrics::default());
+    let authority =
+        Authority::new(parts.store, policies, parts.signer, limits, overlays, Arc::clone(&metrics))
+            .await?;
+    let identity = Arc::new(Identity::new(parts.internal_key.as_deref()));
+    let app = App {
+        refusals: Refusals::new(&authority),
+        identity,
+        feed: Feed::default(),
+        metrics,
+        has_tls: parts.config.tls.is_some(),
+        config: Arc::new(parts.config),
+        authority,
+    };
+    app.refresh_keys().await?;
+    Ok(Node { app })
+}
+
+impl Node {
+    /// The router with every route.
+    #[must_use]
+    pub fn router(&self) -> axum::Router {
+        router::router(&self.app, &routes::all(&self.app.config))
+    }
+
+    /// Answers until `stop` comes, then finishes what was begun.
+    ///
+    /// # Errors
+    /// The start could not be recorded.
+    pub async fn serve(
+        self,
+        tcp: TcpListener,
+        socket: Option<(UnixListener, u32)>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), StoreError> {
+        let app = &self.app;
+        let router = self.router();
+        self.note("node.started").await?;
+        let stopping = app.authority.stopping();
+        let feed = app.feed.clone();
+        tokio::spawn(feed.pump(app.authority.clone(), Arc::clone(&app.identity)));
+        tokio::spawn(expiry::watch(app.authority.clone()));
+        tokio::spawn(tend(app.clone()));
+        let mut listeners = tokio::task::JoinSet::new();
+        if let Ok(address) = tcp.local_addr() {
+            let config = &app.config;
+            let names =
+                listen::Names::new(address, app.has_tls, &config.host_names, &config.origins);
+            let names = Arc::new(names);
+            listeners.spawn(listen::serve_tcp(tcp, names, router.clone(), stopping.clone()));
+        }
+        if let Some((socket, user)) = socket {
+            listeners.spawn(listen::serve_socket(socket, user, router, stopping));
+        }
+        stop.await;
+        app.authority.stop();
+        while listeners.join_next().await.is_some() {}
+        self.sign().await;
+        self.note("node.stopped").await?;
+        self.sign().await;
+        app.authority.store().close().await;
+        Ok(())
+    }
+
+    async fn note(&self, kind: &'static str) -> Result<(), StoreError> {
+        let authority = &self.app.authority;
+        let now = authority.now();
+        let entry = Entry {
+            kind,
+            at: now,
+            actor: "portcullis".to_owned(),
+            subject: authority.store().node().to_owned(),
+            owner: None,
+            data: object(vec![("version", quoted(env!("CARGO_PKG_VERSION")))]),
+        };
+        authority.store().record(vec![entry], Vec::new(), now).await
+    }
+
+    async fn sign(&self) {
+        sign(&self.app.authority).await;
+    }
+}
+
+/// Looks after policies, the clock, checkpoints and retention until the node goes down.
+async fn tend(app: App) {
+    let mut look = tokio::time::interval(LOOK);
+    let mut signs = tokio::time::interval(SIGN);
+    let mut prunes = tokio::time::interval(PRUNE);
+    prunes.reset();
+    loop {
+        tokio::select! {
+            _ = look.tick() => {
+                app.authority.clock().catch_up();
+                app.look_at_policies(None).await;
+            }
+            _ = signs.tick() => sign(&app.authority).await,
+            _ = prunes.tick() => {
+                let config::Retention { days, megabytes } = app.config.retention;
+                let kept = portcullis_store::Retention { days, megabytes };
+                match app.authority.store().prune(&kept, app.authority.now()).await {
+                    Ok(pruned) => tracing::info!(
+                        "removed {} asks, {} grants and {} entries that were old enough",
+                        pruned.asks, pruned.grants, pruned.entries
+                    ),
+                    Err(error) => tracing::error!("old things could not be removed: {error}"),
+                }
+            }
+            () = app.authority.stopped() => return,
+        }
+    }
+}
+
+async fn sign(authority: &Authority) {
+    let signed = async {
+        let head = authority.store().head().await?;
+        if head.seq == 0 {
+            return Ok(());
+        }
+        let node = authority.store().node();
+        let (now, signer) = (authority.now(), authority.signer());
+        let checkpoint = Checkpoint::sign(node, head.seq, head.hash, now, signer);
+        authority.store().add_checkpoint(&checkpoint).await
+    };
+    if let Err::<(), StoreError>(error) = signed.await {
+        tracing::error!("the end of the audit could not be signed: {error}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Listeners: connections in, requests to the router, and what is known about who connects.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{Semaphore, watch};
+use tower::ServiceExt;
+
+use crate::authority::stopped;
+
+/// So many connections are held at once.
+const MOST_CONNECTIONS: usize = 20_000;
+
+/// How long a client may take to send the head of a request.
+const HEAD_TIME: Duration = Duration::from_secs(15);
+
+/// How long open requests may take when the node goes down.
+const LAST_TIME: Duration = Duration::from_secs(10);
+
+/// What is known about a connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    names: Option<Arc<Names>>,
+}
+
+/// The names a listener answers to.
+#[derive(Debug)]
+pub struct Names {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Names {
+    /// The names of a listener at an address, and those the configuration adds.
+    #[must_use]
+    pub fn new(address: SocketAddr, has_tls: bool, hosts: &[String], origins: &[String]) -> Names {
+        let port = address.port();
+        let mut own = vec![address.to_string()];
+        if address.ip().is_loopback() || address.ip().is_unspecified() {
+            own.extend([format!("localhost:{port}"), format!("127.0.0.1:{port}")]);
+            own.push(format!("[::1]:{port}"));
+        }
+        let scheme = if has_tls { "https" } else { "http" };
+        if port == if has_tls { 443 } else { 80 } {
+            let bare: Vec<String> =
+                own.iter().filter_map(|host| Some(host.rsplit_once(':')?.0.to_owned())).collect();
+            own.extend(bare);
+        }
+        let mut own_origins: Vec<String> =
+            own.iter().map(|host| format!("{scheme}://{host}")).collect();
+        own_origins.extend(origins.iter().cloned());
+        own.extend(hosts.iter().cloned());
+        Names { hosts: own, origins: own_origins }
+    }
+}
+
+impl Connection {
+    /// A connection over the socket of this user.
+    #[must_use]
+    pub const fn socket() -> Connection {
+        Connection { names: None }
+    }
+
+    /// A connection to a listener with these names.
+    #[must_use]
+    pub const fn tcp(names: Arc<Names>) -> Connection {
+        Connection { names: Some(names) }
+    }
+
+    /// Whether it came over the socket of this user.
+    #[must_use]
+    pub const fn is_socket(&self) -> bool {
+        self.names.is_none()
+    }
+
+    /// Whether the listener answers to this `Host`.
+    #[must_use]
+    pub fn has_host(&self, host: &str) -> bool {
+        let is_one =
+            |names: &Arc<Names>| names.hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
+        self.names.as_ref().is_none_or(is_one)
+    }
+
+    /// Whether the listener's pages have this `Origin`.
+    #[must_use]
+    pub fn has_origin(&self, origin: &str) -> bool {
+        let is_one = |names: &Arc<Names>| names.origins.iter().any(|known| known == origin);
+        self.names.as_ref().is_some_and(is_one)
+    }
+}
+
+/// Serves connections of a TCP listener until the node goes down.
+pub async fn serve_tcp(
+    listener: TcpListener,
+    names: Arc<Names>,
+    router: Router,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stopped(&mut stopping) => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Out of descriptors, most likely: give some time to close.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        // Answers are small and somebody waits for them.
+        let _ = stream.set_nodelay(true);
+        let connection = Connection::tcp(Arc::clone(&names));
+        let (router, stopping) = (router.clone(), stopping.clone());
+        tokio::spawn(async move {
+            serve(stream, connection, router, stopping).await;
+            drop(place);
+        });
+    }
+}
+
+/// Serves connections of a socket in the file system, for this user only.
+pub async fn serve_socket(
+    listener: UnixListener,
+    user: u32,
+    router: Router,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stopped(&mut stopping) => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let is_ours = stream.peer_cred().is_ok_and(|peer| peer.uid() == user);
+        if !is_ours {
+            tracing::warn!("a connection of another user to the socket was closed");
+            continue;
+        }
+        let (router, stopping) = (router.clone(), stopping.clone());
+        tokio::spawn(async move {
+            serve(stream, Connection::socket(), router, stopping).await;
+            drop(place);
+        });
+    }
+}
+
+/// Serves one connection.
+async fn serve<S>(
+    stream: S,
+    connection: Connection,
+    router: Router,
+    mut stopping: watch::Receiver<bool>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(connection.clone());
+        router.clone().oneshot(request.map(Body::new))
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
+    let served = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    tokio::pin!(served);
+    tokio::select! {
+        // What goes wrong on a connection is its client's affair.
+        _ = served.as_mut() => return,
+        () = stopped(&mut stopping) => {}
+    }
+    served.as_mut().graceful_shutdown();
+    let _ = tokio::time::timeout(LAST_TIME, served).await;
+}

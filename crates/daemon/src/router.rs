@@ -1,0 +1,251 @@
+//! Every route, with who may use it; and the gate in front of each.
+//!
+//! The table is what the router, the gate, the description in `/openapi.json` and the tests of
+//! credentials are made from: a route that is not in it does not exist.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::MethodRouter;
+use portcullis_approval::Role;
+use portcullis_wire::errors::Code;
+use schemars::{Schema, SchemaGenerator};
+
+use crate::App;
+use crate::error::ApiError;
+use crate::identity::{self, Caller, Via};
+use crate::listen::Connection;
+use crate::refusals::Refused;
+
+/// Who may use a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Anybody, without a credential.
+    Anyone,
+    /// Whoever has a key.
+    AnyKey,
+    /// Agents.
+    Agent,
+    /// Agents and approvers.
+    AgentOrApprover,
+    /// Approvers.
+    Approver,
+    /// Admins.
+    Admin,
+}
+
+impl Who {
+    /// Whether a role is among them.
+    #[must_use]
+    pub const fn includes(self, role: Role) -> bool {
+        match (self, role) {
+            (Who::Anyone | Who::AnyKey | Who::AgentOrApprover, _)
+            | (Who::Agent, Role::Agent)
+            | (Who::Approver, Role::Approver | Role::Admin)
+            | (Who::Admin, Role::Admin) => true,
+            (Who::Agent, Role::Approver | Role::Admin)
+            | (Who::Approver, Role::Agent)
+            | (Who::Admin, Role::Agent | Role::Approver) => false,
+        }
+    }
+}
+
+/// Why the gate stays shut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shut {
+    /// The `Host` is not one of ours.
+    Host,
+    /// The `Origin` is not one of ours, or a browser's request does not carry our mark.
+    Origin,
+    /// No credential, or none that has the form of one.
+    NoKey,
+    /// A key that does not count.
+    UnknownKey,
+    /// A key that does not reach so far.
+    Role,
+}
+
+/// Describes a shape.
+pub type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+/// One route.
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The path, with names in braces.
+    pub path: &'static str,
+    /// Who may use it.
+    pub who: Who,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// The longest body it takes.
+    pub most_bytes: usize,
+    /// Whether a key may stand in the address.
+    pub takes_query_key: bool,
+    /// What it takes.
+    pub takes: Option<Shape>,
+    /// What it gives.
+    pub gives: Option<Shape>,
+    /// How it says that the gate stays shut.
+    pub refuse: fn(Shut) -> Response,
+    /// What answers.
+    pub handler: fn() -> MethodRouter<App>,
+}
+
+/// The longest body of most routes.
+pub const MOST_BYTES: usize = 1 << 20;
+
+/// The longest body of routes that take calls.
+pub const MOST_CALL_BYTES: usize = 8 << 20;
+
+/// The router of these routes.
+pub fn router(app: &App, routes: &[Arc<Route>]) -> Router {
+    let mut router = Router::new();
+    for route in routes {
+        let gate = from_fn_with_state((app.clone(), Arc::clone(route)), gate);
+        router = router.route(route.path, (route.handler)().route_layer(gate));
+    }
+    router
+        .fallback(|| async { ApiError::not_found("no such route; see /openapi.json") })
+        .method_not_allowed_fallback(|| async {
+            ApiError::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                Code::MethodNotAllowed,
+                "this route has other methods; see /openapi.json",
+            )
+        })
+        .with_state(app.clone())
+}
+
+/// Lets a request through to its route, or says why not.
+async fn gate(
+    State((app, route)): State<(App, Arc<Route>)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    // A HEAD is answered by the handler of GET.
+    let method = request.method().clone();
+    match admit(&app, &route, &request) {
+        Ok(caller) => {
+            let actor = caller.as_ref().map(|caller| caller.key.name.clone());
+            if let Some(caller) = caller {
+                request.extensions_mut().insert(caller);
+            }
+            request.extensions_mut().insert(Arc::clone(&route));
+            let response = next.run(request).await;
+            if response.status().is_client_error() {
+                app.refusals.note(Refused::new(&method, route.path, response.status(), actor));
+            }
+            response
+        }
+        Err(shut) => {
+            let response = (route.refuse)(shut);
+            app.refusals.note(Refused::new(&method, route.path, response.status(), None));
+            response
+        }
+    }
+}
+
+fn admit(app: &App, route: &Route, request: &Request) -> Result<Option<Caller>, Shut> {
+    let headers = request.headers();
+    let connection = request.extensions().get::<Connection>().ok_or(Shut::Host)?;
+    if !connection.is_socket() {
+        check_host(connection, headers, request.uri())?;
+    }
+    let origin = check_origin(connection, headers)?;
+    if route.who == Who::Anyone {
+        return Ok(None);
+    }
+    let caller = credential(app, route, connection, request)?;
+    if caller.via == Via::Cookie {
+        // A page of another site can send a request, but neither our header nor our origin.
+        let is_upgrade = headers.contains_key(header::UPGRADE);
+        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+        let is_marked = headers.get("x-portcullis").is_some_and(|value| value == "1");
+        if (is_upgrade && origin.is_none()) || (!reads && !is_marked) {
+            return Err(Shut::Origin);
+        }
+    }
+    if route.who.includes(caller.key.role) { Ok(Some(caller)) } else { Err(Shut::Role) }
+}
+
+fn credential(
+    app: &App,
+    route: &Route,
+    connection: &Connection,
+    request: &Request,
+) -> Result<Caller, Shut> {
+    let headers = request.headers();
+    let now = app.authority.now();
+    let is_local = connection.is_socket();
+    let door = door(headers, is_local);
+    let with = |secret: &str, via: Via, door: &'static str| {
+        let key = app.identity.by_secret(secret, now).ok_or(Shut::UnknownKey)?;
+        Ok(Caller { key, via, is_local, door })
+    };
+    if headers.contains_key(header::AUTHORIZATION) {
+        return with(identity::bearer(headers).ok_or(Shut::NoKey)?, Via::Header, door);
+    }
+    if route.takes_query_key
+        && let Some(secret) = query_key(request.uri())
+    {
+        return with(&secret, Via::Query, door);
+    }
+    if let Some(secret) = identity::cookie(headers) {
+        return with(secret, Via::Cookie, "dashboard");
+    }
+    if is_local {
+        return Ok(Caller { key: app.identity.socket(), via: Via::Socket, is_local, door });
+    }
+    Err(Shut::NoKey)
+}
+
+/// The door a client of ours says it is; the word is shown and decides nothing.
+fn door(headers: &HeaderMap, is_local: bool) -> &'static str {
+    let said = headers.get("x-portcullis-door").and_then(|value| value.to_str().ok());
+    match said {
+        Some("terminal") => "terminal",
+        Some("hook") => "hook",
+        Some("mcp") => "mcp",
+        Some("acp") => "acp",
+        _ if is_local => "socket",
+        _ => "api",
+    }
+}
+
+fn query_key(uri: &Uri) -> Option<String> {
+    let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
+    let (_, token) = pairs.into_iter().find(|(name, _)| *name == "token")?;
+    (!token.is_empty()).then(|| token.to_owned())
+}
+
+fn check_host(connection: &Connection, headers: &HeaderMap, uri: &Uri) -> Result<(), Shut> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (host, another) = (hosts.next(), hosts.next());
+    let host = host.and_then(|host| host.to_str().ok()).ok_or(Shut::Host)?;
+    let agrees = uri.authority().is_none_or(|authority| authority.as_str() == host);
+    if another.is_none() && agrees && connection.has_host(host) { Ok(()) } else { Err(Shut::Host) }
+}
+
+fn check_origin(connection: &Connection, headers: &HeaderMap) -> Result<Option<()>, Shut> {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let (Some(origin), another) = (origins.next(), origins.next()) else { return Ok(None) };
+    let is_ours = origin.to_str().is_ok_and(|origin| connection.has_origin(origin));
+    if is_ours && another.is_none() { Ok(Some(())) } else { Err(Shut::Origin) }
+}
+
+/// How the native API says that the gate stays shut.
+#[must_use]
+pub fn refuse(shut: Shut) -> Response {
+    match shut {
+        Shut::Host => ApiError::forbidden("this `Host` is not served here; see `host_names`"),
+        Shut::Origin => ApiError::forbidden("this `Origin` is not served here; see `origins`"),
+        Shut::NoKey | Shut::UnknownKey => ApiError::unauthorized(),
+        Shut::Role => ApiError::forbidden("this key has another role"),
+    }
+    .into_response()
+}

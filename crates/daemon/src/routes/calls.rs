@@ -1,0 +1,162 @@
+//! Calls: judged, asked about, and looked at later.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use portcullis_engine::Mode;
+use portcullis_layers::world::Answers;
+use portcullis_store::AuditFilter;
+use portcullis_wire::asks::{self, Decision};
+use portcullis_wire::calls::{Answered, Call, MOST_WAIT_MS};
+use portcullis_wire::errors::Error;
+use portcullis_wire::feed;
+use serde_json::json;
+
+use crate::App;
+use crate::authority::{Seen, Submission, decision_of};
+use crate::error::{ApiError, json_response};
+use crate::extract::{Bytes, Query};
+use crate::identity::Caller;
+
+/// `POST /v1/calls`: an agent asks whether a call may run.
+pub async fn submit(
+    State(app): State<App>,
+    caller: Caller,
+    Bytes(body): Bytes,
+) -> Result<Response, ApiError> {
+    let call = Call::read(&body)?;
+    let answered = app.authority.submit(submission(&caller, &call)?).await?;
+    let decision = answered.ask.as_ref().and_then(decision_of);
+    let shape = Answered {
+        outcome: answered.outcome.name(),
+        ask: answered.ask.as_ref().map(|record| record.ask.id.to_string()),
+        input: decision.and_then(|decision| decision.input.as_deref()).map(asks::raw),
+        receipt: answered.receipt,
+        decision: decision.map(Decision::new),
+        verdict: asks::raw(&verdict_text(&answered.verdict)),
+    };
+    Ok(json_response(StatusCode::OK, &shape))
+}
+
+/// `POST /v1/check`: the verdict about a call, and nothing else.
+pub async fn check(
+    State(app): State<App>,
+    caller: Caller,
+    Bytes(body): Bytes,
+) -> Result<Response, ApiError> {
+    let call = Call::read(&body)?;
+    let judged = app.authority.check(&submission(&caller, &call)?).await?;
+    let shape = json!({
+        "outcome": judged.verdict.outcome.name(),
+        "verdict": asks::raw(&verdict_text(&judged.verdict)),
+    });
+    Ok(json_response(StatusCode::OK, &shape))
+}
+
+/// `GET /v1/calls`: past calls, newest first.
+pub async fn history(
+    State(app): State<App>,
+    caller: Caller,
+    query: Query,
+) -> Result<Response, ApiError> {
+    query.only(&["limit", "after", "outcome", "tier", "agent", "session", "q"])?;
+    let limit = query.limit()?;
+    let before = match query.get("after") {
+        None => u64::MAX >> 1,
+        Some(cursor) => feed::position(cursor)
+            .ok_or_else(|| Error::invalid(format!("`after`: `{cursor}` is no cursor")))?,
+    };
+    let mut filter = AuditFilter::after(0, 1000);
+    filter.before = Some(before);
+    filter.kinds = vec!["call.judged".to_owned()];
+    filter.owners = caller.owners();
+    let mut calls = Vec::new();
+    let mut after = None;
+    // Filters on what an entry says are applied here; a page that finds nothing is read on.
+    'pages: for _ in 0..100 {
+        let page = app.authority.store().audit(&filter).await?;
+        let is_last = page.len() < filter.limit;
+        for entry in page {
+            filter.before = Some(entry.position);
+            let data: serde_json::Value = serde_json::from_str(&entry.data).unwrap_or_default();
+            if !fits(&query, &data, &entry.data) {
+                continue;
+            }
+            calls.push(json!({
+                "cursor": feed::cursor(entry.position),
+                "at": entry.at.to_string(),
+                "digest": entry.subject,
+                "owner": entry.owner,
+                "call": data,
+            }));
+            if calls.len() == limit {
+                after = Some(feed::cursor(entry.position));
+                break 'pages;
+            }
+        }
+        if is_last {
+            break;
+        }
+    }
+    let mut shape = json!({ "calls": calls });
+    if let (Some(after), Some(members)) = (after, shape.as_object_mut()) {
+        members.insert("after".to_owned(), after.into());
+    }
+    Ok(json_response(StatusCode::OK, &shape))
+}
+
+fn fits(query: &Query, data: &serde_json::Value, text: &str) -> bool {
+    let is = |name: &str| {
+        query.get(name).is_none_or(|want| data.get(name).and_then(|got| got.as_str()) == Some(want))
+    };
+    ["outcome", "tier", "agent", "session"].into_iter().all(is)
+        && query.get("q").is_none_or(|want| text.contains(want))
+}
+
+/// The verdict as it is shown.
+#[must_use]
+pub fn verdict_text(verdict: &portcullis_engine::Verdict) -> String {
+    serde_json::to_string(&portcullis_wire::verdict::Verdict::new(verdict)).unwrap_or_default()
+}
+
+/// What a body asks, in our words.
+fn submission(caller: &Caller, call: &Call) -> Result<Submission, ApiError> {
+    let (text, input) = call.text()?;
+    let mode = match &call.mode {
+        None => None,
+        Some(name) => Some(Mode::from_name(name).ok_or_else(|| {
+            let known = Mode::ALL.map(Mode::name).join(", ");
+            Error::invalid(format!("`mode`: unknown mode `{name}`; use one of {known}"))
+        })?),
+    };
+    let seen = match (call.world.is_empty(), caller.is_local) {
+        (false, _) => Seen::Recorded(answers(call)),
+        (true, true) => Seen::Live,
+        (true, false) => Seen::Nothing,
+    };
+    Ok(Submission {
+        call: text,
+        input,
+        asker: caller.asker(call.agent.as_deref()),
+        key: caller.key.clone(),
+        door: caller.door,
+        mode,
+        profile: call.profile.clone(),
+        overrides: call.overrides,
+        wants_receipt: call.receipt,
+        seen,
+        wait: Duration::from_millis(call.wait_ms.min(MOST_WAIT_MS)),
+    })
+}
+
+fn answers(call: &Call) -> Answers {
+    let mut answers = Answers::default();
+    for (path, place) in &call.world {
+        answers.resolved.insert(path.clone(), Some(place.real.clone()));
+        answers.shared.insert(path.clone(), place.shared);
+        answers.folding.insert(path.clone(), false);
+    }
+    answers
+}

@@ -1,0 +1,235 @@
+//! Grants, keys, runs and audit entries, as lists show them.
+
+use portcullis_approval as approval;
+use portcullis_approval::{Granted, Owners, Reach};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::asks::raw;
+
+/// One grant.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Grant {
+    /// Its id.
+    pub id: String,
+    /// The person whose agents it is for.
+    pub owner: String,
+    /// The agent it is for, if it is for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The allow rule, of a pattern grant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The very call, of an exact grant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<ExactCall>,
+    /// `run`, `session` or `always`.
+    pub scope: &'static str,
+    /// The run it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The session it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    /// How many more executions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uses_left: Option<u32>,
+    /// How often it was used.
+    pub used: u64,
+    /// When it was used last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_at: Option<String>,
+    /// Who made it.
+    pub made_by: String,
+    /// When.
+    pub made_at: String,
+    /// The ask it answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ask: Option<String>,
+    /// When it was revoked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<String>,
+}
+
+/// The call of an exact grant.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExactCall {
+    /// The tool.
+    pub tool: String,
+    /// Its input.
+    pub input: Box<RawValue>,
+    /// The working directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// `approve`, or `reject` for a remembered rejection.
+    pub answer: &'static str,
+}
+
+/// `GET /v1/grants`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Grants {
+    /// The grants, oldest first.
+    pub grants: Vec<Grant>,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+impl Grant {
+    /// The shape of a grant.
+    #[must_use]
+    pub fn new(grant: &approval::Grant) -> Grant {
+        let (rule, call) = match &grant.granted {
+            Granted::Pattern(rule) => (Some(rule.clone()), None),
+            Granted::Exact { tool, input, cwd, reply } => {
+                let (tool, input, cwd) = (tool.clone(), raw(input), cwd.clone());
+                (None, Some(ExactCall { tool, input, cwd, answer: reply.name() }))
+            }
+        };
+        let (scope, run, session) = match &grant.reach {
+            Reach::Run(run) => ("run", Some(run.clone()), None),
+            Reach::Session(session) => ("session", None, Some(session.clone())),
+            Reach::Always => ("always", None, None),
+        };
+        Grant {
+            id: grant.id.to_string(),
+            owner: grant.owner.clone(),
+            agent: grant.agent.clone(),
+            rule,
+            call,
+            scope,
+            run,
+            session,
+            expires_at: grant.expires_at.map(|at| at.to_string()),
+            uses_left: grant.uses_left,
+            used: 0,
+            used_at: None,
+            made_by: grant.made_by.clone(),
+            made_at: grant.made_at.to_string(),
+            ask: grant.ask.map(|ask| ask.to_string()),
+            revoked_at: None,
+        }
+    }
+}
+
+/// One key, without its secret.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Key {
+    /// Its id.
+    pub id: String,
+    /// `agent`, `approver` or `admin`.
+    pub role: &'static str,
+    /// What people call it.
+    pub name: String,
+    /// Whose asks it speaks for; everybody's where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owners: Option<Vec<String>>,
+    /// When it was made.
+    pub made_at: String,
+    /// From when on it counts no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    /// Since when it counts no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<String>,
+    /// The secret, shown once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+impl Key {
+    /// The shape of a key.
+    #[must_use]
+    pub fn new(key: &approval::Key) -> Key {
+        let owners = match &key.owners {
+            Owners::All => None,
+            Owners::Some(owners) => Some(owners.clone()),
+        };
+        Key {
+            id: key.id.to_string(),
+            role: key.role.name(),
+            name: key.name.clone(),
+            owners,
+            made_at: key.made_at.to_string(),
+            expires_at: key.expires_at.map(|at| at.to_string()),
+            revoked_at: key.revoked_at.map(|at| at.to_string()),
+            key: None,
+        }
+    }
+}
+
+/// `GET /v1/keys`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Keys {
+    /// The keys, oldest first.
+    pub keys: Vec<Key>,
+}
+
+/// `POST /v1/keys`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewKey {
+    /// `agent`, `approver` or `admin`.
+    pub role: String,
+    /// What people call it.
+    pub name: String,
+    /// Whose asks it speaks for.
+    #[serde(default)]
+    pub owners: Vec<String>,
+    /// For how many seconds it counts.
+    pub valid_s: Option<u64>,
+}
+
+/// `POST /v1/runs`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRun {
+    /// What it is called; a new name where absent.
+    pub run: Option<String>,
+    /// The session it belongs to.
+    pub session: Option<String>,
+}
+
+/// One run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Run {
+    /// What it is called.
+    pub run: String,
+    /// The session it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The person its agent works for.
+    pub owner: String,
+    /// When it started.
+    pub started_at: String,
+    /// When it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+}
+
+/// `GET /v1/runs`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Runs {
+    /// The runs, oldest first.
+    pub runs: Vec<Run>,
+}
+
+/// `PATCH /v1/sessions/{id}`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionChange {
+    /// The mode; the policy's again where null.
+    pub mode: Option<String>,
+}
+
+/// `POST /v1/login`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Login {
+    /// The one-time code of the link.
+    pub code: String,
+}
