@@ -10,11 +10,14 @@ use portcullis_approval::{Ask, Decision, Grant, Id, Key, Moment, Settlement};
 use tokio::sync::watch;
 
 pub mod records;
+mod rows;
+pub mod sqlite;
 
 pub use records::{
     AskFilter, AskRecord, AuditFilter, AuditRecord, GrantFilter, GrantRecord, Head, KeyRecord,
     Opened, Pruned, Retention, RunRecord, SessionRecord,
 };
+pub use sqlite::Sqlite;
 
 /// Why the store could not keep a promise. Callers branch on every variant.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +50,17 @@ pub enum StoreError {
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> StoreError {
+        StoreError::Unavailable(Box::new(error))
+    }
+}
+
+/// A failure that no library names.
+fn broken(what: &str) -> StoreError {
+    StoreError::Unavailable(what.into())
+}
+
 /// The memory all nodes share.
 #[async_trait]
 pub trait Store: Send + Sync {
@@ -64,7 +78,8 @@ pub trait Store: Send + Sync {
 
     /// Opens an ask with its audit entries, unless the call has one already:
     ///
-    /// - the same key, session and `call_id` is the same call: its ask is found in any state;
+    /// - the same key, session, `call_id` and digest is the same call: its ask is found in any
+    ///   state;
     /// - an identical call (same key, agent and digest) that is pending is joined;
     /// - an approval of an identical call that nobody used within its time is claimed.
     ///
@@ -94,7 +109,7 @@ pub trait Store: Send + Sync {
 
     /// Takes the one execution that an approval is good for. Of several racing calls exactly one
     /// gets `true`; an ask that was not allowed gives `false`, and so does one whose unused
-    /// approval is too old at `at`.
+    /// approval is too old at `at`. The entries are written with `true` alone.
     async fn claim(&self, ask: Id, at: Moment, entries: Vec<Entry>) -> Result<bool, StoreError>;
 
     /// An ask in whatever state.

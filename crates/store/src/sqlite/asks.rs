@@ -1,0 +1,256 @@
+//! Asks: opened, settled, claimed and found.
+
+use portcullis_approval::audit::Entry;
+use portcullis_approval::{Ask, Decision, Id, Moment, Settlement, State};
+use rusqlite::{Connection, OptionalExtension, Params, named_params, params, params_from_iter};
+
+use super::chain::{Group, integer, number};
+use super::conditions::Conditions;
+use super::grants;
+use crate::records::{AskFilter, AskRecord, Opened};
+use crate::{StoreError, broken, rows};
+
+const INSERT: &str = "INSERT INTO asks (id, key, agent, owner, label, session, run, call_id, \
+    digest, opened_at, deadline_at, unused_approval_s, state) VALUES (:id, :key, :agent, :owner, \
+    :label, :session, :run, :call_id, :digest, :opened_at, :deadline_at, :unused_approval_s, \
+    'pending')";
+
+const INSERT_TEXTS: &str = "INSERT INTO ask_texts (number, door, tool, input, cwd, home, shell, \
+    host, description, bound, verdict, tier, is_firm, offers, fallback) VALUES (:number, :door, \
+    :tool, :input, :cwd, :home, :shell, :host, :description, :bound, :verdict, :tier, :is_firm, \
+    :offers, :fallback)";
+
+// `state = 'pending'` settles the race: the second writer changes no row.
+const SETTLE: &str = "UPDATE asks SET state = :state, outcome = :outcome, reply = :reply, \
+    scope = :scope, decided_by = :by, decided_door = :door, decided_at = :at, reason = :reason, \
+    feedback = :feedback, decided_input = :input, grants = :grants \
+    WHERE id = :id AND state = 'pending' RETURNING key";
+
+const CLAIM: &str = "UPDATE asks SET claimed_at = ?2 WHERE id = ?1 AND outcome = 'allow' \
+    AND claimed_at IS NULL AND ?2 <= decided_at + unused_approval_s * 1000";
+
+const CLAIM_NUMBER: &str = "UPDATE asks SET claimed_at = ?2 WHERE number = ?1";
+
+const SAME_CALL: &str = "SELECT number FROM asks WHERE key = ?1 AND call_id = ?2 \
+    AND session IS ?3 AND digest = ?4 ORDER BY number DESC LIMIT 1";
+
+const PENDING: &str = "SELECT number FROM asks WHERE key = ?1 AND digest = ?2 AND agent = ?3 \
+    AND state = 'pending'";
+
+// An approval that left a grant is used by way of that, and gone when it is revoked.
+const UNUSED: &str = "SELECT number FROM asks WHERE key = ?1 AND digest = ?2 AND agent = ?3 \
+    AND state = 'approved' AND claimed_at IS NULL AND grants IS NULL AND outcome = 'allow' \
+    AND ?4 <= decided_at + unused_approval_s * 1000 ORDER BY number LIMIT 1";
+
+const PENDING_OF_KEY: &str = "SELECT asks FROM pending WHERE key = ?1";
+
+const ONE_MORE: &str = "INSERT INTO pending (key, asks) VALUES (?1, 1) \
+    ON CONFLICT (key) DO UPDATE SET asks = asks + 1";
+
+const ONE_LESS: &str = "UPDATE pending SET asks = asks - 1 WHERE key = ?1";
+
+/// Opens an ask, unless its call has one already.
+pub(super) fn open(
+    group: &mut Group<'_>,
+    ask: &Ask,
+    most_pending: usize,
+    entries: &[Entry],
+) -> Result<Opened, StoreError> {
+    let (db, call) = (group.db, &ask.call);
+    let (key, agent) = (ask.asker.key.as_bytes(), &ask.asker.agent);
+    if let Some(call_id) = &call.call_id {
+        let of_call = params![key, call_id, call.session, ask.digest];
+        if let Some(same) = number_of(db, SAME_CALL, of_call)? {
+            return Ok(Opened::Found(Box::new(numbered(db, same)?)));
+        }
+    }
+    if let Some(identical) = number_of(db, PENDING, params![key, ask.digest, agent])? {
+        return Ok(Opened::Found(Box::new(numbered(db, identical)?)));
+    }
+    let now = ask.opened_at.ms();
+    if let Some(unused) = number_of(db, UNUSED, params![key, ask.digest, agent, now])? {
+        db.prepare_cached(CLAIM_NUMBER)?.execute(params![unused, now])?;
+        return Ok(Opened::Claimed(Box::new(numbered(db, unused)?)));
+    }
+    let mut of_key = db.prepare_cached(PENDING_OF_KEY)?;
+    let pending: Option<i64> = of_key.query_row([key], |row| row.get(0)).optional()?;
+    if number(pending.unwrap_or(0)) >= u64::try_from(most_pending).unwrap_or(u64::MAX) {
+        return Err(StoreError::TooManyAsks(most_pending));
+    }
+    insert(db, ask)?;
+    db.prepare_cached(ONE_MORE)?.execute([key])?;
+    group.append(entries)?;
+    Ok(Opened::New)
+}
+
+fn insert(db: &Connection, ask: &Ask) -> Result<(), StoreError> {
+    let Ask { call, asker, .. } = ask;
+    db.prepare_cached(INSERT)?.execute(named_params! {
+        ":id": ask.id.as_bytes(),
+        ":key": asker.key.as_bytes(),
+        ":agent": asker.agent,
+        ":owner": asker.owner,
+        ":label": asker.label,
+        ":session": call.session,
+        ":run": call.run,
+        ":call_id": call.call_id,
+        ":digest": ask.digest,
+        ":opened_at": ask.opened_at.ms(),
+        ":deadline_at": ask.deadline_at.map(Moment::ms),
+        ":unused_approval_s": integer(ask.unused_approval_s),
+    })?;
+    db.prepare_cached(INSERT_TEXTS)?.execute(named_params! {
+        ":number": db.last_insert_rowid(),
+        ":door": ask.door,
+        ":tool": call.tool,
+        ":input": call.input,
+        ":cwd": call.cwd,
+        ":home": call.home,
+        ":shell": call.shell,
+        ":host": call.host,
+        ":description": call.description,
+        ":bound": rows::bound(&ask.bound),
+        ":verdict": ask.verdict,
+        ":tier": ask.tier.name(),
+        ":is_firm": ask.is_firm,
+        ":offers": rows::offers(&ask.offers),
+        ":fallback": rows::fallback_name(ask.fallback),
+    })?;
+    Ok(())
+}
+
+/// Settles a pending ask with what it leaves behind.
+pub(super) fn settle(
+    group: &mut Group<'_>,
+    settlement: &Settlement,
+    entries: &[Entry],
+) -> Result<(), StoreError> {
+    let (db, decision) = (group.db, &settlement.decision);
+    if decision.state == State::Pending {
+        return Err(broken("a decision that leaves its ask pending"));
+    }
+    let key: Option<[u8; 16]> = db
+        .prepare_cached(SETTLE)?
+        .query_row(
+            named_params! {
+                ":id": decision.ask.as_bytes(),
+                ":state": decision.state.name(),
+                ":outcome": decision.outcome.name(),
+                ":reply": decision.reply.map(portcullis_approval::Reply::name),
+                ":scope": decision.scope.name(),
+                ":by": decision.by,
+                ":door": decision.door,
+                ":at": decision.at.ms(),
+                ":reason": decision.reason,
+                ":feedback": decision.feedback,
+                ":input": decision.input,
+                ":grants": rows::ids(&decision.grants),
+            },
+            |row| row.get(0),
+        )
+        .optional()?;
+    let Some(key) = key else {
+        return Err(standing_decision(db, decision.ask)?);
+    };
+    db.prepare_cached(ONE_LESS)?.execute([key])?;
+    for grant in &settlement.grants {
+        grants::insert(db, grant)?;
+    }
+    group.append(entries)
+}
+
+/// Why an ask cannot be settled: there is none, or somebody was first.
+fn standing_decision(db: &Connection, id: Id) -> Result<StoreError, StoreError> {
+    let decision: Option<Option<Decision>> = one(db, id)?.map(|record| record.decision);
+    Ok(match decision {
+        None => StoreError::NoSuchAsk(id),
+        Some(Some(decision)) => StoreError::AlreadySettled(Box::new(decision)),
+        Some(None) => broken("an ask that is pending and is not"),
+    })
+}
+
+/// Takes the one execution an approval is good for.
+pub(super) fn claim(
+    group: &mut Group<'_>,
+    id: Id,
+    at: Moment,
+    entries: &[Entry],
+) -> Result<bool, StoreError> {
+    let changed = group.db.prepare_cached(CLAIM)?.execute(params![id.as_bytes(), at.ms()])?;
+    if changed > 0 {
+        group.append(entries)?;
+        return Ok(true);
+    }
+    match one(group.db, id)? {
+        Some(_) => Ok(false),
+        None => Err(StoreError::NoSuchAsk(id)),
+    }
+}
+
+/// The asks of a query behind `SELECT … FROM …`.
+fn select(tail: &str) -> String {
+    format!("SELECT {} FROM asks a JOIN ask_texts t USING (number){tail}", rows::ASK)
+}
+
+/// An ask in whatever state.
+pub(super) fn one(db: &Connection, id: Id) -> Result<Option<AskRecord>, StoreError> {
+    let mut query = db.prepare_cached(&select(" WHERE a.id = ?1"))?;
+    Ok(query.query_row([id.as_bytes()], rows::ask).optional()?)
+}
+
+fn numbered(db: &Connection, number: i64) -> Result<AskRecord, StoreError> {
+    let mut query = db.prepare_cached(&select(" WHERE a.number = ?1"))?;
+    Ok(query.query_row([number], rows::ask)?)
+}
+
+fn number_of(db: &Connection, query: &str, values: impl Params) -> Result<Option<i64>, StoreError> {
+    Ok(db.prepare_cached(query)?.query_row(values, |row| row.get(0)).optional()?)
+}
+
+/// The asks a filter names, oldest first.
+pub(super) fn list(db: &Connection, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {
+    let mut conditions = Conditions::default();
+    if let Some(state) = filter.state {
+        // Said in the text, so that the indexes of pending asks are seen to fit.
+        conditions.plain(&format!("a.state = '{}'", state.name()));
+    }
+    conditions.owners("a.owner", &filter.owners);
+    conditions.maybe("a.key =", filter.key.map(|key| key.as_bytes().to_vec()));
+    conditions.maybe("a.agent =", filter.agent.clone());
+    conditions.maybe("a.session =", filter.session.clone());
+    conditions.maybe("a.run =", filter.run.clone());
+    conditions.maybe("a.id >", filter.after.map(|id| id.as_bytes().to_vec()));
+    let (text, values) = conditions.query(&select(""), "a.id", filter.limit);
+    let mut query = db.prepare_cached(&text)?;
+    let found = query.query_map(params_from_iter(values), rows::ask)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Pending asks that are due.
+pub(super) fn due(
+    db: &Connection,
+    now: Moment,
+    limit: usize,
+) -> Result<Vec<AskRecord>, StoreError> {
+    let tail = " WHERE a.state = 'pending' AND a.deadline_at IS NOT NULL AND a.deadline_at <= ?1 \
+        ORDER BY a.deadline_at LIMIT ?2";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut query = db.prepare_cached(&select(tail))?;
+    let found = query.query_map(params![now.ms(), limit], rows::ask)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// The nearest deadline of a pending ask.
+pub(super) fn next_deadline(db: &Connection) -> Result<Option<Moment>, StoreError> {
+    let mut query = db.prepare_cached(
+        "SELECT deadline_at FROM asks WHERE state = 'pending' AND deadline_at IS NOT NULL \
+         ORDER BY deadline_at LIMIT 1",
+    )?;
+    Ok(query.query_row([], |row| row.get(0)).optional()?.map(Moment::from_ms))
+}
+
+/// How many asks are pending in all.
+pub(super) fn pending_count(db: &Connection) -> Result<u64, StoreError> {
+    let mut query = db.prepare_cached("SELECT ifnull(sum(asks), 0) FROM pending")?;
+    Ok(query.query_row([], |row| row.get(0)).map(number)?)
+}

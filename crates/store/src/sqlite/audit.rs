@@ -1,0 +1,89 @@
+//! The audit as it is read, and the checkpoints.
+
+use portcullis_approval::audit::Checkpoint;
+use rusqlite::{Connection, params, params_from_iter};
+
+use super::chain::{Group, integer};
+use super::conditions::Conditions;
+use crate::records::{AuditFilter, AuditRecord};
+use crate::{StoreError, rows};
+
+const ADD_CHECKPOINT: &str = "INSERT INTO checkpoints (node, seq, hash, at, key, signature) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
+// What lies before the base of its chain is about to be removed and does not count any more.
+const HIDDEN: &str = "SELECT node, base_position FROM chains \
+    WHERE base_position >= (SELECT min(position) FROM audit)";
+
+/// The entries a filter names: in order, or from the newest where it says before what.
+pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError> {
+    // One view of the tables for all queries.
+    let tx = db.unchecked_transaction()?;
+    let found = match filter.kinds.as_slice() {
+        [] => of_kind(&tx, filter, None)?,
+        [kind] => of_kind(&tx, filter, Some(kind))?,
+        // Each kind is read in order by its index; all kinds at once would have to be sorted.
+        kinds => {
+            let mut found = Vec::new();
+            for kind in kinds {
+                found.extend(of_kind(&tx, filter, Some(kind))?);
+            }
+            found.sort_unstable_by_key(|record| record.position);
+            found.dedup_by_key(|record| record.position);
+            if filter.before.is_some() {
+                found.reverse();
+            }
+            found.truncate(filter.limit);
+            found
+        }
+    };
+    Ok(found)
+}
+
+fn of_kind(
+    db: &Connection,
+    filter: &AuditFilter,
+    kind: Option<&String>,
+) -> Result<Vec<AuditRecord>, StoreError> {
+    let mut conditions = Conditions::default();
+    conditions.maybe("kind =", kind.cloned());
+    conditions.with("position >", integer(filter.after));
+    conditions.maybe("position <", filter.before.map(integer));
+    conditions.owners("owner", &filter.owners);
+    conditions.maybe("at >=", filter.since.map(portcullis_approval::Moment::ms));
+    conditions.maybe("subject =", filter.subject.clone());
+    for (node, position) in hidden(db)? {
+        conditions.beyond(node, position);
+    }
+    let select = format!("SELECT {} FROM audit", rows::ENTRY);
+    let order = if filter.before.is_some() { "position DESC" } else { "position" };
+    let (text, values) = conditions.query(&select, order, filter.limit);
+    let mut query = db.prepare_cached(&text)?;
+    let found = query.query_map(params_from_iter(values), rows::entry)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn hidden(db: &Connection) -> Result<Vec<(String, i64)>, StoreError> {
+    let mut query = db.prepare_cached(HIDDEN)?;
+    let found = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Keeps a signed statement about a chain.
+pub(super) fn add_checkpoint(
+    group: &mut Group<'_>,
+    checkpoint: &Checkpoint,
+) -> Result<(), StoreError> {
+    let Checkpoint { node, seq, hash, at, key, signature } = checkpoint;
+    let values = params![node, integer(*seq), hash, at.ms(), key, signature];
+    group.db.prepare_cached(ADD_CHECKPOINT)?.execute(values)?;
+    Ok(())
+}
+
+/// Every kept statement, oldest first.
+pub(super) fn checkpoints(db: &Connection) -> Result<Vec<Checkpoint>, StoreError> {
+    let query = format!("SELECT {} FROM checkpoints ORDER BY number", rows::CHECKPOINT);
+    let mut query = db.prepare_cached(&query)?;
+    let found = query.query_map([], rows::checkpoint)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}

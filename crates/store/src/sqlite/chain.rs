@@ -1,0 +1,152 @@
+//! The chain: each entry gets its number and the hash of the one before it.
+//!
+//! The head is read inside the transaction, because another process may have written meanwhile,
+//! and kept through the group.
+
+use portcullis_approval::audit::{Entry, Link, NOTHING};
+use portcullis_approval::canonical::{canonical, quoted};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::StoreError;
+use crate::records::Head;
+
+const HEAD: &str = "SELECT seq, hash FROM chains WHERE node = ?1";
+
+const BASE: &str =
+    "SELECT base_seq, base_hash FROM chains WHERE node = ?1 AND base_seq IS NOT NULL";
+
+const NEWEST: &str = "SELECT ifnull(max(position), 0) FROM chains";
+
+const APPEND: &str = "INSERT INTO audit (position, node, seq, at, kind, actor, subject, owner, \
+    data, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+const KEEP_HEAD: &str = "INSERT INTO chains (node, seq, hash, position) VALUES (?1, ?2, ?3, ?4) \
+    ON CONFLICT (node) DO UPDATE SET seq = ?2, hash = ?3, position = ?4";
+
+/// Where a chain stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    seq: u64,
+    hash: [u8; 32],
+    position: u64,
+}
+
+/// One transaction, as the jobs see it.
+pub(super) struct Group<'a> {
+    /// The connection it runs on.
+    pub(super) db: &'a Connection,
+    node: &'a str,
+    began: u64,
+    place: Place,
+}
+
+impl<'a> Group<'a> {
+    /// Reads where the chain stands.
+    pub(super) fn begin(db: &'a Connection, node: &'a str) -> Result<Group<'a>, StoreError> {
+        let head = read_head(db, node)?;
+        let (seq, hash) = head.unwrap_or((0, NOTHING));
+        Ok(Group { db, node, began: seq, place: Place { seq, hash, position: newest(db)? } })
+    }
+
+    /// Where the chain stands now.
+    pub(super) const fn head(&self) -> Place {
+        self.place
+    }
+
+    /// Takes back what was appended since.
+    pub(super) const fn return_to(&mut self, place: Place) {
+        self.place = place;
+    }
+
+    /// Appends entries.
+    pub(super) fn append(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let mut append = self.db.prepare_cached(APPEND)?;
+        for entry in entries {
+            let place = &mut self.place;
+            let prev = place.hash;
+            let link = Link { node: self.node, seq: place.seq + 1, prev };
+            let hash = entry.written().hash(&link);
+            *place = Place { seq: link.seq, hash, position: place.position + 1 };
+            append.execute(params![
+                integer(place.position),
+                self.node,
+                integer(place.seq),
+                entry.at.ms(),
+                entry.kind,
+                entry.actor,
+                entry.subject,
+                entry.owner,
+                entry.data,
+                prev,
+                hash,
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Writes down where the chain stands; the newest position.
+    pub(super) fn end(&self) -> Result<u64, StoreError> {
+        if self.place.seq != self.began {
+            self.write_head()?;
+        }
+        Ok(self.place.position)
+    }
+
+    /// Writes the head as it is, so that something is written.
+    pub(super) fn touch(&self) -> Result<(), StoreError> {
+        self.write_head()
+    }
+
+    fn write_head(&self) -> Result<(), StoreError> {
+        let Place { seq, hash, position } = self.place;
+        let mut keep = self.db.prepare_cached(KEEP_HEAD)?;
+        keep.execute(params![self.node, integer(seq), hash, integer(position)])?;
+        Ok(())
+    }
+}
+
+/// Entries whose data is as the chain is checked by: one careless writer would make all of it
+/// unverifiable. What is no JSON becomes a JSON string.
+pub(super) fn in_order(mut entries: Vec<Entry>) -> Vec<Entry> {
+    for entry in &mut entries {
+        match canonical(&entry.data) {
+            Some(data) if data == entry.data => {}
+            Some(data) => entry.data = data,
+            None => entry.data = quoted(&entry.data),
+        }
+    }
+    entries
+}
+
+/// The end of a node's chain, as it is kept.
+pub(super) fn head(db: &Connection, node: &str) -> Result<Head, StoreError> {
+    let (seq, hash) = read_head(db, node)?.unwrap_or((0, NOTHING));
+    let base = db
+        .prepare_cached(BASE)?
+        .query_row([node], |row| Ok((number(row.get(0)?), row.get(1)?)))
+        .optional()?;
+    Ok(Head { seq, hash, position: newest(db)?, base })
+}
+
+/// The newest position of all nodes.
+pub(super) fn newest(db: &Connection) -> Result<u64, StoreError> {
+    Ok(db.prepare_cached(NEWEST)?.query_row([], |row| row.get(0)).map(number)?)
+}
+
+fn read_head(db: &Connection, node: &str) -> Result<Option<(u64, [u8; 32])>, StoreError> {
+    let mut head = db.prepare_cached(HEAD)?;
+    Ok(head.query_row([node], |row| Ok((number(row.get(0)?), row.get(1)?))).optional()?)
+}
+
+/// A number as `SQLite` holds it.
+pub(super) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A number as `SQLite` held it.
+pub(super) fn number(integer: i64) -> u64 {
+    u64::try_from(integer).unwrap_or(0)
+}

@@ -1,0 +1,56 @@
+//! Read-only connections beside the writer: reading never waits for writing.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use super::schema;
+use crate::{StoreError, broken};
+
+/// How many read at once.
+const READERS: usize = 4;
+
+/// The connections.
+pub(super) struct Readers {
+    path: PathBuf,
+    idle: Arc<Mutex<Vec<Connection>>>,
+    places: Arc<Semaphore>,
+}
+
+impl Readers {
+    /// None is opened before it is needed.
+    pub(super) fn new(path: PathBuf) -> Readers {
+        Readers { path, idle: Arc::default(), places: Arc::new(Semaphore::new(READERS)) }
+    }
+
+    /// Reads on a thread where it may block. What was committed before is seen.
+    pub(super) async fn read<F, T>(&self, read: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let place = place.map_err(|_| broken("the store is closed"))?;
+        let (idle, path) = (Arc::clone(&self.idle), self.path.clone());
+        let reading = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            let waiting = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let db = match waiting {
+                Some(db) => db,
+                None => schema::reader(&path)?,
+            };
+            let found = read(&db);
+            idle.lock().unwrap_or_else(PoisonError::into_inner).push(db);
+            found
+        });
+        reading.await.map_err(|error| StoreError::Unavailable(Box::new(error)))?
+    }
+
+    /// Closes what is idle, and refuses what comes after.
+    pub(super) fn close(&self) {
+        self.places.close();
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}

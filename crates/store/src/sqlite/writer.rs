@@ -1,0 +1,224 @@
+//! The one thread that writes.
+//!
+//! It takes what waits in its queue into one transaction, so that one sync is shared by many. Each
+//! job stands in a savepoint of its own: one that fails changes nothing and disturbs no other.
+//! Whoever waits is answered after the commit, and if that fails, every job of the group failed.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+
+use super::chain::Group;
+use super::presence::Presence;
+use crate::{StoreError, broken};
+
+/// How many jobs may wait before those who bring more must wait too.
+const QUEUE: usize = 4096;
+
+/// How many jobs share a transaction at most.
+const GROUP: usize = 512;
+
+/// How often an idle writer looks whether another process wrote.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What is sent to the thread.
+enum Message {
+    Work(Box<dyn Work>),
+    /// Finish, close, and say so.
+    Close(oneshot::Sender<()>),
+}
+
+/// A job with the one who waits for it.
+trait Work: Send {
+    /// Runs it; whether it may stand.
+    fn run(&mut self, group: &mut Group<'_>) -> bool;
+
+    /// Answers: as it went, or with what became of the whole group.
+    fn answer(self: Box<Self>, failure: Option<&Arc<StoreError>>);
+}
+
+struct Job<F, T> {
+    run: Option<F>,
+    result: Option<Result<T, StoreError>>,
+    waiting: oneshot::Sender<Result<T, StoreError>>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl<F, T> Work for Job<F, T>
+where
+    F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send,
+    T: Send,
+{
+    fn run(&mut self, group: &mut Group<'_>) -> bool {
+        self.result = self.run.take().map(|run| run(group));
+        matches!(self.result, Some(Ok(_)))
+    }
+
+    fn answer(self: Box<Self>, failure: Option<&Arc<StoreError>>) {
+        let result = match (failure, self.result) {
+            (Some(failure), _) => Err(StoreError::Unavailable(Box::new(Arc::clone(failure)))),
+            (None, Some(result)) => result,
+            (None, None) => Err(broken("the job did not run")),
+        };
+        // Nobody waits any more: what was done stays done.
+        let _ = self.waiting.send(result);
+    }
+}
+
+/// The way to the thread.
+pub(super) struct Writer {
+    queue: Sender<Message>,
+    places: Arc<Semaphore>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(super) fn start(
+        db: Connection,
+        presence: Presence,
+        node: String,
+        bell: watch::Sender<u64>,
+    ) -> Result<Writer, StoreError> {
+        let (queue, messages) = channel();
+        let thread = Thread { db, presence, node, bell, messages, version: None };
+        std::thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || thread.run())
+            .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+        Ok(Writer { queue, places: Arc::new(Semaphore::new(QUEUE)) })
+    }
+
+    /// Runs a job; what it returned is durable when this returns.
+    pub(super) async fn run<F, T>(&self, run: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let closed = || broken("the store is closed");
+        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| closed())?;
+        let (waiting, answer) = oneshot::channel();
+        let job = Job { run: Some(run), result: None, waiting, _place: place };
+        self.queue.send(Message::Work(Box::new(job))).map_err(|_| closed())?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Finishes what was begun, and refuses what comes after.
+    pub(super) async fn close(&self) {
+        self.places.close();
+        let (done, closed) = oneshot::channel();
+        if self.queue.send(Message::Close(done)).is_ok() {
+            let _ = closed.await;
+        }
+    }
+}
+
+struct Thread {
+    db: Connection,
+    presence: Presence,
+    node: String,
+    bell: watch::Sender<u64>,
+    messages: Receiver<Message>,
+    /// What `data_version` was: it changes when another process has written.
+    version: Option<i64>,
+}
+
+impl Thread {
+    fn run(mut self) {
+        let closing = loop {
+            let first = match self.messages.recv_timeout(LOOK) {
+                Ok(Message::Work(work)) => work,
+                Ok(Message::Close(done)) => break Some(done),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.look();
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => break None,
+            };
+            let mut group = vec![first];
+            let mut closing = None;
+            while group.len() < GROUP && closing.is_none() {
+                match self.messages.try_recv() {
+                    Ok(Message::Work(work)) => group.push(work),
+                    Ok(Message::Close(done)) => closing = Some(done),
+                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+                }
+            }
+            let committed = self.commit(&mut group);
+            let failure = committed.as_ref().err();
+            for work in group {
+                work.answer(failure);
+            }
+            if let Ok(position) = committed {
+                self.ring(position);
+            }
+            if closing.is_some() {
+                break closing;
+            }
+        };
+        // Nothing is lost if this fails: the next to open reads the log.
+        let _ = self.db.close();
+        if let Some(done) = closing {
+            let _ = done.send(());
+        }
+    }
+
+    /// Runs a group and commits it; the newest position behind it.
+    fn commit(&mut self, works: &mut [Box<dyn Work>]) -> Result<u64, Arc<StoreError>> {
+        let done = self.try_commit(works);
+        if done.is_err() && !self.db.is_autocommit() {
+            // If this fails too, the next `BEGIN` does, and nothing is acknowledged.
+            let _ = self.db.execute_batch("ROLLBACK");
+        }
+        done.map_err(Arc::new)
+    }
+
+    fn try_commit(&mut self, works: &mut [Box<dyn Work>]) -> Result<u64, StoreError> {
+        let db = &self.db;
+        let statement = |text: &str| -> Result<(), StoreError> {
+            db.prepare_cached(text)?.execute([])?;
+            Ok(())
+        };
+        statement("BEGIN IMMEDIATE")?;
+        let mut group = Group::begin(db, &self.node)?;
+        for work in works {
+            statement("SAVEPOINT job")?;
+            let before = group.head();
+            if !work.run(&mut group) {
+                // A full disk ends the whole transaction by itself; then there is nothing to go on
+                // with, and going on would commit each statement by itself.
+                if db.is_autocommit() {
+                    return Err(broken("the transaction was ended by a failing write"));
+                }
+                statement("ROLLBACK TO job")?;
+                group.return_to(before);
+            }
+            statement("RELEASE job")?;
+        }
+        let position = group.end()?;
+        self.presence.check()?;
+        statement("COMMIT")?;
+        Ok(position)
+    }
+
+    /// Rings the bell if another process has written.
+    fn look(&mut self) {
+        let version = self.db.query_row("PRAGMA data_version", [], |row| row.get(0)).ok();
+        if version != self.version {
+            self.version = version;
+            if let Ok(position) = super::chain::newest(&self.db) {
+                self.ring(position);
+            }
+        }
+    }
+
+    fn ring(&self, position: u64) {
+        self.bell.send_if_modified(|known| {
+            let is_newer = position > *known;
+            *known = position.max(*known);
+            is_newer
+        });
+    }
+}
