@@ -1,0 +1,77 @@
+//! Claims: the one execution an approval is good for.
+
+use portcullis_approval::{Ask, Id, Moment, Reply, Settlement};
+use portcullis_store::{Opened, Store, StoreError};
+
+use crate::place::Place;
+use crate::samples::{MANY, ask, ask_at, chain_holds, entry, grant, id, later, settlement};
+
+/// An ask of a key that was answered.
+async fn answered(store: &dyn Store, key: Id, reply: Reply) -> Ask {
+    let ask = ask(key, "ls");
+    store.open_ask(&ask, MANY, vec![]).await.unwrap();
+    store.settle_ask(&settlement(ask.id, reply), vec![]).await.unwrap();
+    ask
+}
+
+pub async fn an_approval_is_claimed_once_within_its_time(place: &impl Place) {
+    let store = place.open();
+    let ask = answered(&*store, id(), Reply::Approve).await;
+    let claim = async |at: Moment| store.claim(ask.id, at, entry("ask.claimed", ask.id)).await;
+    assert!(!claim(later(600_001)).await.unwrap(), "nobody came for it in time");
+    assert_eq!(store.ask(ask.id).await.unwrap().unwrap().claimed_at, None);
+    assert!(claim(later(600_000)).await.unwrap());
+    assert!(!claim(later(600_000)).await.unwrap(), "it is good for one");
+    assert_eq!(store.ask(ask.id).await.unwrap().unwrap().claimed_at, Some(later(600_000)));
+    assert_eq!(chain_holds(&*store).await, 1, "only what was claimed is recorded");
+}
+
+pub async fn what_was_not_allowed_is_not_claimed(place: &impl Place) {
+    let store = place.open();
+    let rejected = answered(&*store, id(), Reply::Reject).await;
+    let pending = ask(id(), "ls");
+    store.open_ask(&pending, MANY, vec![]).await.unwrap();
+    for ask in [rejected.id, pending.id] {
+        assert!(!store.claim(ask, later(1), entry("ask.claimed", ask)).await.unwrap());
+    }
+    let nothing = store.claim(id(), later(1), vec![]).await;
+    assert!(matches!(nothing, Err(StoreError::NoSuchAsk(_))), "{nothing:?}");
+    assert_eq!(chain_holds(&*store).await, 0);
+}
+
+pub async fn an_identical_call_claims_an_unused_approval(place: &impl Place) {
+    let store = place.open();
+    let approved = answered(&*store, id(), Reply::Approve).await;
+    let key = approved.asker.key;
+    let mut other_agent = ask(key, "ls");
+    other_agent.asker.agent = "writer".to_owned();
+    for other in [ask(key, "ls -l"), ask(id(), "ls"), other_agent] {
+        assert_eq!(store.open_ask(&other, MANY, vec![]).await.unwrap(), Opened::New);
+    }
+    let next = ask_at(later(1000), key, "ls");
+    let claimed = store.open_ask(&next, MANY, entry("ask.opened", next.id)).await.unwrap();
+    let Opened::Claimed(record) = claimed else { panic!("{claimed:?}") };
+    assert_eq!((record.ask.id, record.claimed_at), (approved.id, Some(later(1000))));
+    assert!(!store.claim(approved.id, later(1000), vec![]).await.unwrap());
+    assert_eq!(store.open_ask(&next, MANY, vec![]).await.unwrap(), Opened::New);
+
+    let stale = answered(&*store, id(), Reply::Approve).await;
+    let late = ask_at(later(600_001), stale.asker.key, "ls");
+    assert_eq!(store.open_ask(&late, MANY, vec![]).await.unwrap(), Opened::New);
+    assert_eq!(chain_holds(&*store).await, 0);
+}
+
+pub async fn an_approval_with_a_grant_is_used_by_the_grant(place: &impl Place) {
+    let store = place.open();
+    let first = ask(id(), "ls");
+    store.open_ask(&first, MANY, vec![]).await.unwrap();
+    let grant = grant();
+    let mut settled = settlement(first.id, Reply::Approve);
+    settled.decision.grants = vec![grant.id];
+    store.settle_ask(&Settlement { grants: vec![grant.clone()], ..settled }, vec![]).await.unwrap();
+    // The grant was revoked: the approval behind it must not let another call pass.
+    assert!(store.revoke_grant(grant.id, later(1), vec![]).await.unwrap());
+    let next = ask_at(later(2), first.asker.key, "ls");
+    assert_eq!(store.open_ask(&next, MANY, vec![]).await.unwrap(), Opened::New);
+    assert!(store.claim(first.id, later(2), vec![]).await.unwrap(), "its own waiter is served");
+}
