@@ -290,18 +290,19 @@ impl Authority {
     ) -> Result<Option<Answered>, Fault> {
         let now = self.now();
         self.inner.rates.ask(&submission.asker, &self.inner.limits)?;
-        let ask = self.new_ask(submission, &judged, now);
-        let opened = vec![record::judged(submission, &judged, now), record::opened(&ask, now)];
-        let claimed = record::claimed(&submission.asker, ask.id, now);
+        let ask = Authority::new_ask(submission, &judged, now);
+        let judged_entry = || record::judged(submission, &judged, now);
+        let opened = vec![judged_entry(), record::opened(&ask, now)];
         let most = self.inner.limits.pending_asks_per_agent;
-        let found = match self.store().open_ask(&ask, most, opened, claimed).await? {
+        let found = match self.store().open_ask(&ask, most, opened).await? {
             Opened::New => ask.id,
             Opened::Found(found) => {
-                let entry = record::judged(submission, &judged, now);
-                self.store().record(vec![entry], Vec::new(), now).await?;
+                self.store().record(vec![judged_entry()], Vec::new(), now).await?;
                 found.ask.id
             }
             Opened::Claimed(claimed) => {
+                let entry = record::claimed(&submission.asker, claimed.ask.id, now);
+                self.store().record(vec![judged_entry(), entry], Vec::new(), now).await?;
                 return Ok(Some(self.released(judged.verdict, *claimed)));
             }
         };
@@ -359,12 +360,7 @@ impl Authority {
         receipt.issue(self.signer())
     }
 
-    fn new_ask(
-        &self,
-        submission: &Submission,
-        judged: &Judged,
-        now: Moment,
-    ) -> portcullis_approval::Ask {
+    fn new_ask(submission: &Submission, judged: &Judged, now: Moment) -> portcullis_approval::Ask {
         let Asks { deadline_s, fallback, unused_approval_s } = judged.asks;
         let offers = judged.verdict.suggestions.iter().map(|suggestion| Offer {
             rule: suggestion.rule.clone(),

@@ -103,6 +103,7 @@ pub struct Dialect {
 /// Agentbot's settings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own in the file")]
 pub struct Agentbot {
     /// Whether it is spoken.
     pub on: bool,

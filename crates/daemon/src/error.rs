@@ -100,7 +100,7 @@ impl From<Fault> for ApiError {
         let message = fault.to_string();
         match fault {
             Fault::NoSuchAsk => ApiError::no_such_ask(),
-            Fault::Refused(Refusal::NotYours) => ApiError::forbidden(message),
+            Fault::Refused(Refusal::NotYours) | Fault::Profile(_) => ApiError::forbidden(message),
             Fault::Refused(Refusal::RuleRefused(_)) => {
                 Error::new(Code::RuleRefused, message).into()
             }
@@ -108,7 +108,6 @@ impl From<Fault> for ApiError {
             Fault::Refused(Refusal::Malformed(_) | Refusal::TooLate) => {
                 ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidRequest, message)
             }
-            Fault::Profile(_) => ApiError::forbidden(message),
             Fault::TooOften(_) => Error::new(Code::TooManyAsks, message).into(),
             Fault::Policy(_) => Error::new(Code::Unavailable, message).into(),
             Fault::Store(error) => error.into(),

@@ -15,24 +15,24 @@ use portcullis_layers::{LayerError, Places};
 use portcullis_store::{Store, StoreError};
 use tokio::net::{TcpListener, UnixListener};
 
-pub mod authority;
+mod authority;
 pub mod chance;
 pub mod clock;
 pub mod config;
-pub mod doors;
-pub mod error;
+mod doors;
+mod error;
 mod expiry;
-pub mod extract;
-pub mod feed;
+mod extract;
+mod feed;
 pub mod identity;
-pub mod listen;
-pub mod metrics;
-pub mod openapi;
-pub mod policies;
-pub mod refusals;
-pub mod router;
-pub mod routes;
-pub mod waiters;
+mod listen;
+mod metrics;
+mod openapi;
+mod policies;
+mod refusals;
+mod router;
+mod routes;
+mod waiters;
 
 use authority::Authority;
 use config::Config;
@@ -46,28 +46,28 @@ use refusals::Refusals;
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How often the end of the chain is signed.
-const SIGN: Duration = Duration::from_secs(300);
+const SIGN: Duration = Duration::from_mins(5);
 
 /// How often old things are removed.
-const PRUNE: Duration = Duration::from_secs(3600);
+const PRUNE: Duration = Duration::from_hours(1);
 
 /// What handlers work with; clones are the same.
 #[derive(Clone)]
-pub struct App {
+pub(crate) struct App {
     /// The authority.
-    pub authority: Authority,
+    pub(crate) authority: Authority,
     /// Who callers are.
-    pub identity: Arc<Identity>,
+    pub(crate) identity: Arc<Identity>,
     /// What changed.
-    pub feed: Feed,
+    pub(crate) feed: Feed,
     /// Numbers.
-    pub metrics: Arc<Metrics>,
+    pub(crate) metrics: Arc<Metrics>,
     /// Where refusals are noted.
-    pub refusals: Refusals,
+    pub(crate) refusals: Refusals,
     /// The configuration.
-    pub config: Arc<Config>,
+    pub(crate) config: Arc<Config>,
     /// Whether connections are encrypted here.
-    pub has_tls: bool,
+    pub(crate) has_tls: bool,
 }
 
 impl App {
@@ -75,14 +75,14 @@ impl App {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub async fn refresh_keys(&self) -> Result<(), StoreError> {
+    pub(crate) async fn refresh_keys(&self) -> Result<(), StoreError> {
         self.identity.refresh(self.authority.store()).await?;
         self.authority.remember_keys(self.identity.keys().into_iter());
         Ok(())
     }
 
     /// Looks at the policy files, and says in the audit if they changed.
-    pub async fn look_at_policies(&self, actor: Option<&str>) {
+    pub(crate) async fn look_at_policies(&self, actor: Option<&str>) {
         let changes = self.authority.policies().look();
         if let Some(fault) = changes.fault {
             tracing::error!("{fault}; the last good policy holds");
@@ -126,8 +126,7 @@ pub enum StartError {
 
 /// A node that is up and not yet listening.
 pub struct Node {
-    /// What handlers work with.
-    pub app: App,
+    app: App,
 }
 
 /// Brings a node up.
@@ -158,9 +157,16 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
 
 impl Node {
     /// The router with every route.
-    #[must_use]
     pub fn router(&self) -> axum::Router {
         router::router(&self.app, &routes::all(&self.app.config))
+    }
+
+    /// The link by which a browser logs in, once and soon.
+    ///
+    /// # Errors
+    /// There is no chance to make it from.
+    pub fn login_code(&self) -> Result<String, getrandom::Error> {
+        self.app.identity.new_code(self.app.authority.now())
     }
 
     /// Answers until `stop` comes, then finishes what was begun.
@@ -225,8 +231,8 @@ impl Node {
 async fn tend(app: App) {
     let mut look = tokio::time::interval(LOOK);
     let mut signs = tokio::time::interval(SIGN);
-    let mut prunes = tokio::time::interval(PRUNE);
-    prunes.reset();
+    let mut cleans = tokio::time::interval(PRUNE);
+    cleans.reset();
     loop {
         tokio::select! {
             _ = look.tick() => {
@@ -234,7 +240,7 @@ async fn tend(app: App) {
                 app.look_at_policies(None).await;
             }
             _ = signs.tick() => sign(&app.authority).await,
-            _ = prunes.tick() => {
+            _ = cleans.tick() => {
                 let config::Retention { days, megabytes } = app.config.retention;
                 let kept = portcullis_store::Retention { days, megabytes };
                 match app.authority.store().prune(&kept, app.authority.now()).await {

@@ -104,13 +104,12 @@ pub const MOST_CALL_BYTES: usize = 8 << 20;
 
 /// The router of these routes.
 pub fn router(app: &App, routes: &[Arc<Route>]) -> Router {
-    let mut router = Router::new();
+    let mut all = Router::new();
     for route in routes {
         let gate = from_fn_with_state((app.clone(), Arc::clone(route)), gate);
-        router = router.route(route.path, (route.handler)().route_layer(gate));
+        all = all.route(route.path, (route.handler)().route_layer(gate));
     }
-    router
-        .fallback(|| async { ApiError::not_found("no such route; see /openapi.json") })
+    all.fallback(|| async { ApiError::not_found("no such route; see /openapi.json") })
         .method_not_allowed_fallback(|| async {
             ApiError::new(
                 StatusCode::METHOD_NOT_ALLOWED,

@@ -28,21 +28,21 @@ use crate::router::{MOST_BYTES, MOST_CALL_BYTES, Route, Shape, Who, refuse};
 #[rustfmt::skip]
 pub fn native() -> Vec<Arc<Route>> {
     vec![
-        made(Method::POST,   "/v1/calls",              Who::Agent,           "judges a tool call; allows or denies it at once, or opens an ask and waits", takes::<wire::calls::Call>(), gives::<wire::calls::Answered>(), || post(calls::submit)),
+        made(Method::POST,   "/v1/calls",              Who::Agent,           "judges a tool call; allows or denies it at once, or opens an ask and waits", Some(shape::<wire::calls::Call>), Some(shape::<wire::calls::Answered>), || post(calls::submit)),
         made(Method::GET,    "/v1/calls",              Who::Approver,        "past calls, newest first",               None, None, || get(calls::history)),
-        made(Method::POST,   "/v1/check",              Who::AnyKey,          "judges a tool call and leaves nothing behind", takes::<wire::calls::Call>(), None, || post(calls::check)),
-        made(Method::GET,    "/v1/asks",               Who::AgentOrApprover, "the asks this key may see, oldest first", None, gives::<wire::asks::Asks>(), || get(asks::list)),
-        made(Method::POST,   "/v1/asks/decisions",     Who::Approver,        "answers many asks",                      takes::<wire::asks::Answers>(), gives::<wire::asks::Results>(), || post(asks::decide_many)),
-        made(Method::GET,    "/v1/asks/{id}",          Who::AgentOrApprover, "one ask; waits for its end if asked to", None, gives::<wire::asks::Ask>(), || get(asks::show)),
-        made(Method::DELETE, "/v1/asks/{id}",          Who::Agent,           "takes an ask back",                      None, gives::<wire::asks::Decision>(), || delete(asks::withdraw)),
-        made(Method::POST,   "/v1/asks/{id}/decision", Who::Approver,        "answers an ask",                         takes::<wire::asks::Answer>(), gives::<wire::asks::Decision>(), || post(asks::decide)),
+        made(Method::POST,   "/v1/check",              Who::AnyKey,          "judges a tool call and leaves nothing behind", Some(shape::<wire::calls::Call>), None, || post(calls::check)),
+        made(Method::GET,    "/v1/asks",               Who::AgentOrApprover, "the asks this key may see, oldest first", None, Some(shape::<wire::asks::Asks>), || get(asks::list)),
+        made(Method::POST,   "/v1/asks/decisions",     Who::Approver,        "answers many asks",                      Some(shape::<wire::asks::Answers>), Some(shape::<wire::asks::Results>), || post(asks::decide_many)),
+        made(Method::GET,    "/v1/asks/{id}",          Who::AgentOrApprover, "one ask; waits for its end if asked to", None, Some(shape::<wire::asks::Ask>), || get(asks::show)),
+        made(Method::DELETE, "/v1/asks/{id}",          Who::Agent,           "takes an ask back",                      None, Some(shape::<wire::asks::Decision>), || delete(asks::withdraw)),
+        made(Method::POST,   "/v1/asks/{id}/decision", Who::Approver,        "answers an ask",                         Some(shape::<wire::asks::Answer>), Some(shape::<wire::asks::Decision>), || post(asks::decide)),
         made(Method::GET,    "/v1/events",             Who::AnyKey,          "the feed, as server-sent events",        None, None, || get(feed::events)),
         made(Method::GET,    "/v1/ws",                 Who::AnyKey,          "the feed, over a WebSocket",             None, None, || get(feed::socket)),
-        made(Method::GET,    "/v1/runs",               Who::AgentOrApprover, "runs that go on",                        None, gives::<wire::grants::Runs>(), || get(runs::list)),
-        made(Method::POST,   "/v1/runs",               Who::Agent,           "starts a run",                           takes::<wire::grants::NewRun>(), gives::<wire::grants::Run>(), || post(runs::start)),
+        made(Method::GET,    "/v1/runs",               Who::AgentOrApprover, "runs that go on",                        None, Some(shape::<wire::grants::Runs>), || get(runs::list)),
+        made(Method::POST,   "/v1/runs",               Who::Agent,           "starts a run",                           Some(shape::<wire::grants::NewRun>), Some(shape::<wire::grants::Run>), || post(runs::start)),
         made(Method::DELETE, "/v1/runs/{id}",          Who::AgentOrApprover, "ends a run, its asks and its grants",    None, None, || delete(runs::end)),
-        made(Method::PATCH,  "/v1/sessions/{id}",      Who::Approver,        "sets the mode of a session",             takes::<wire::grants::SessionChange>(), None, || patch(runs::change_session)),
-        made(Method::GET,    "/v1/grants",             Who::Approver,        "grants, oldest first",                   None, gives::<wire::grants::Grants>(), || get(grants::list)),
+        made(Method::PATCH,  "/v1/sessions/{id}",      Who::Approver,        "sets the mode of a session",             Some(shape::<wire::grants::SessionChange>), None, || patch(runs::change_session)),
+        made(Method::GET,    "/v1/grants",             Who::Approver,        "grants, oldest first",                   None, Some(shape::<wire::grants::Grants>), || get(grants::list)),
         made(Method::DELETE, "/v1/grants/{id}",        Who::Approver,        "revokes a grant",                        None, None, || delete(grants::revoke)),
         made(Method::GET,    "/v1/policy",             Who::Approver,        "the policy in force",                    None, None, || get(policies::show)),
         made(Method::PUT,    "/v1/policy",             Who::Admin,           "writes the user's policy file",          None, None, || axum::routing::put(policies::write)),
@@ -50,10 +50,10 @@ pub fn native() -> Vec<Arc<Route>> {
         made(Method::GET,    "/v1/stats",              Who::Approver,        "numbers worth looking at",               None, None, || get(audit::stats)),
         made(Method::GET,    "/v1/audit",              Who::Approver,        "audit entries, in order",                None, None, || get(audit::list)),
         made(Method::GET,    "/v1/audit/checkpoint",   Who::Approver,        "a signed statement about the audit's end", None, None, || get(audit::checkpoint)),
-        made(Method::POST,   "/v1/login",              Who::Anyone,          "exchanges a one-time code for a cookie", takes::<wire::grants::Login>(), None, || post(login::login)),
+        made(Method::POST,   "/v1/login",              Who::Anyone,          "exchanges a one-time code for a cookie", Some(shape::<wire::grants::Login>), None, || post(login::login)),
         made(Method::DELETE, "/v1/login",              Who::Approver,        "logs a browser out",                     None, None, || delete(login::logout)),
-        made(Method::GET,    "/v1/keys",               Who::Admin,           "keys, without their secrets",            None, gives::<wire::grants::Keys>(), || get(keys::list)),
-        made(Method::POST,   "/v1/keys",               Who::Admin,           "makes a key and shows it once",          takes::<wire::grants::NewKey>(), gives::<wire::grants::Key>(), || post(keys::make)),
+        made(Method::GET,    "/v1/keys",               Who::Admin,           "keys, without their secrets",            None, Some(shape::<wire::grants::Keys>), || get(keys::list)),
+        made(Method::POST,   "/v1/keys",               Who::Admin,           "makes a key and shows it once",          Some(shape::<wire::grants::NewKey>), Some(shape::<wire::grants::Key>), || post(keys::make)),
         made(Method::DELETE, "/v1/keys/{id}",          Who::Admin,           "revokes a key",                          None, None, || delete(keys::revoke)),
         made(Method::GET,    "/healthz",               Who::Anyone,          "whether the process lives",              None, None, || get(health::health)),
         made(Method::GET,    "/readyz",                Who::Anyone,          "whether calls can be answered",          None, None, || get(health::ready)),
@@ -95,12 +95,4 @@ fn made(
 
 fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
-}
-
-fn takes<T: JsonSchema>() -> Option<Shape> {
-    Some(shape::<T>)
-}
-
-fn gives<T: JsonSchema>() -> Option<Shape> {
-    Some(shape::<T>)
 }

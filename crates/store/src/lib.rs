@@ -83,9 +83,8 @@ pub trait Store: Send + Sync {
     /// - an identical call (same key, agent and digest) that is pending is joined;
     /// - an approval of an identical call that nobody used within its time is claimed.
     ///
-    /// Of several racing calls exactly one opens the ask or claims the approval. The entries in
-    /// `opened` are written with a new ask, `claimed` with a claimed approval: its subject becomes
-    /// the ask that was approved.
+    /// Of several racing calls exactly one opens the ask or claims the approval. The entries are
+    /// those of a new ask, and written with it alone.
     ///
     /// # Errors
     /// The key has `most_pending` asks pending already ([`StoreError::TooManyAsks`]).
@@ -93,8 +92,7 @@ pub trait Store: Send + Sync {
         &self,
         ask: &Ask,
         most_pending: usize,
-        opened: Vec<Entry>,
-        claimed: Entry,
+        entries: Vec<Entry>,
     ) -> Result<Opened, StoreError>;
 
     /// Settles a pending ask, stores the grants it made and appends the audit entries.
