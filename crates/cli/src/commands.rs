@@ -11,6 +11,7 @@ mod check;
 mod explain;
 mod parse;
 mod policy;
+mod serve;
 mod trust;
 
 /// The exit code of a call that was wrong or could not be carried out, as clap's own is.
@@ -27,6 +28,8 @@ pub enum Command {
     Explain(explain::Explain),
     /// Writes, shows, checks and tests policy files.
     Policy(policy::Policy),
+    /// Runs the daemon.
+    Serve(serve::Serve),
     /// Trusts the project's policy file as it is now.
     Trust(trust::Trust),
 }
@@ -39,6 +42,7 @@ impl Command {
             Command::Check(check) => check.run(out, palette),
             Command::Explain(explain) => explain.run(out, palette),
             Command::Policy(policy) => policy.run(out, palette),
+            Command::Serve(serve) => serve.run(out, palette),
             Command::Trust(trust) => trust.run(out, palette),
         }
     }

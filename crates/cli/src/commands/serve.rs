@@ -1,0 +1,244 @@
+//! `portcullis serve`: the daemon.
+
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use portcullis_approval::{Owners, Role};
+use portcullis_daemon::clock::Clock;
+use portcullis_daemon::config::Config;
+use portcullis_daemon::identity::{NewKey, make_key};
+use portcullis_daemon::{Parts, open};
+use portcullis_engine::Policy;
+use portcullis_layers::{Places, files};
+use portcullis_store::{Store, StoreError};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::data_dir::{DataDir, write_private};
+use crate::palette::Palette;
+
+/// Runs the daemon: judges calls, keeps questions, and waits for answers.
+#[derive(Args)]
+pub struct Serve {
+    /// The address to listen on; port 0 takes a free one.
+    #[arg(long, env = "PORTCULLIS_LISTEN", value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Where the store, the keys and the socket lie.
+    #[arg(long, env = "PORTCULLIS_DATA_DIR", value_name = "DIRECTORY")]
+    data_dir: Option<PathBuf>,
+    /// The configuration file.
+    #[arg(long, env = "PORTCULLIS_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The store: `sqlite:FILE`.
+    #[arg(long, env = "PORTCULLIS_STORE", value_name = "ADDRESS")]
+    store: Option<String>,
+    /// This file stands in for the user's and the project's policy.
+    #[arg(long, env = "PORTCULLIS_POLICY", value_name = "FILE")]
+    policy: Option<PathBuf>,
+}
+
+impl Serve {
+    /// Serves until a signal comes.
+    pub fn run(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
+        log()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        runtime.block_on(self.serve(out, palette))
+    }
+
+    async fn serve(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
+        let places = Places::of_this_user();
+        let config = self.configuration(&places)?;
+        let data = DataDir::open(self.data_dir.as_deref())?;
+        let address = self.store.clone().unwrap_or_else(|| config.store.clone());
+        // The socket first: it shows whether a daemon runs on this directory already.
+        let socket = listen_on_socket(&data)?;
+        let store: Arc<dyn Store> = Arc::from(data.store(&address)?);
+        let first = first_things(&data, &places, self.policy.as_deref(), &*store).await?;
+        let tcp = TcpListener::bind(config.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", config.listen))?;
+        let at = tcp.local_addr()?;
+        let scheme = if config.tls.is_some() { "https" } else { "http" };
+        let node = open(Parts {
+            store,
+            places,
+            policy: self.policy,
+            signer: data.signer()?,
+            config,
+            internal_key: std::env::var("INTERNAL_API_KEY").ok(),
+        })
+        .await?;
+        let link = format!("{scheme}://{at}/#{}", node.login_code()?);
+        writeln!(out, "listening on {scheme}://{at}")?;
+        first.tell(out, palette, &link, &data)?;
+        out.flush()?;
+        let user = data.user()?;
+        node.serve(tcp, Some((socket, user)), stop_signal()?).await?;
+        let _ = fs::remove_file(data.socket()?);
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn configuration(&self, places: &Places) -> anyhow::Result<Config> {
+        let user = places.config.as_ref().map(|config| config.join("config.toml"));
+        let machine = Some(PathBuf::from("/etc/portcullis/config.toml"));
+        let found = || [user, machine].into_iter().flatten().find(|path| path.exists());
+        let mut config = match self.config.clone().or_else(found) {
+            None => Config::default(),
+            Some(path) => {
+                let text = fs::read_to_string(&path);
+                let text = text.with_context(|| format!("cannot read `{}`", path.display()))?;
+                Config::read(&text).map_err(|error| broken(&path, &text, &error))?
+            }
+        };
+        if let Some(listen) = self.listen {
+            config.listen = listen;
+            config.check().map_err(anyhow::Error::msg)?;
+        }
+        Ok(config)
+    }
+}
+
+/// A mistake in the configuration, with its place.
+fn broken(
+    path: &Path,
+    text: &str,
+    error: &portcullis_daemon::config::ConfigError,
+) -> anyhow::Error {
+    let path = path.display();
+    let Some(before) = error.span.as_ref().and_then(|span| text.get(..span.start)) else {
+        return anyhow::anyhow!("{path}: {error}");
+    };
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |text| text.chars().count()) + 1;
+    let said = text.lines().nth(line - 1).unwrap_or_default();
+    anyhow::anyhow!("{path}:{line}:{column}: {error}: `{}`", said.trim())
+}
+
+/// What the first start made.
+struct First {
+    policy: Option<PathBuf>,
+    is_first: bool,
+}
+
+/// Makes what is missing: a policy to begin with, and the key of the command line.
+async fn first_things(
+    data: &DataDir,
+    places: &Places,
+    named: Option<&Path>,
+    store: &dyn Store,
+) -> anyhow::Result<First> {
+    let key = data.file("cli.key");
+    let is_first = !key.exists();
+    if is_first {
+        let now = Clock::new().now();
+        let new = NewKey {
+            role: Role::Approver,
+            name: user_name(),
+            owners: Owners::All,
+            expires_at: None,
+        };
+        let made = match make_key(store, new.clone(), "serve", now).await {
+            // The file was removed: the key of this name stays, and another one is made.
+            Err(StoreError::NameTaken(name)) => {
+                let name = format!("{name}-{}", now.ms());
+                make_key(store, NewKey { name, ..new }, "serve", now).await?
+            }
+            made => made?,
+        };
+        write_private(&key, format!("{}\n", made.1.reveal()).as_bytes())?;
+    }
+    let policy = places.user_policy().filter(|path| named.is_none() && !path.exists());
+    if let Some(path) = &policy {
+        files::write_new(path, Policy::STARTER)
+            .with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    Ok(First { policy, is_first })
+}
+
+impl First {
+    fn tell(
+        &self,
+        out: &mut impl Write,
+        palette: Palette,
+        link: &str,
+        data: &DataDir,
+    ) -> anyhow::Result<()> {
+        let _ = palette;
+        writeln!(out, "dashboard    {link}")?;
+        writeln!(out, "             (good once, for 10 minutes)")?;
+        writeln!(out, "data         {}", data.path().display())?;
+        if let Some(policy) = &self.policy {
+            writeln!(out, "policy       {} (new; edit it as you like)", policy.display())?;
+        }
+        if self.is_first {
+            writeln!(out, "try it       portcullis demo      a small agent that asks; answer it")?;
+            writeln!(out, "             portcullis asks      what waits for you")?;
+            writeln!(out, "agents       portcullis keys create --role agent --name NAME")?;
+        }
+        Ok(())
+    }
+}
+
+/// The user's name, by which decisions of the command line are recorded.
+fn user_name() -> String {
+    let named = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
+    named.ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "owner".to_owned())
+}
+
+/// Listens on the socket of the data directory, unless another daemon does.
+fn listen_on_socket(data: &DataDir) -> anyhow::Result<UnixListener> {
+    let path = data.socket()?;
+    if UnixStream::connect(&path).is_ok() {
+        bail!("a daemon runs on `{}` already; use another `--data-dir`", data.path().display());
+    }
+    let _ = fs::remove_file(&path);
+    let listener = UnixListener::bind(&path)
+        .with_context(|| format!("cannot listen on `{}`", path.display()))?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Comes when somebody wants the daemon to stop.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Sends logs to standard error, as the environment says.
+fn log() -> anyhow::Result<()> {
+    let filter = std::env::var("PORTCULLIS_LOG").unwrap_or_else(|_| "info".to_owned());
+    let filter = tracing_subscriber::EnvFilter::try_new(&filter)
+        .with_context(|| format!("`PORTCULLIS_LOG`: `{filter}` is no filter"))?;
+    let is_terminal = std::io::stderr().is_terminal();
+    let format = std::env::var("PORTCULLIS_LOG_FORMAT").ok();
+    let is_text = match format.as_deref() {
+        None | Some("") => is_terminal,
+        Some("text") => true,
+        Some("json") => false,
+        Some(other) => bail!("`PORTCULLIS_LOG_FORMAT`: unknown format `{other}`; use text or json"),
+    };
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false);
+    if is_text {
+        builder.with_ansi(is_terminal && std::env::var_os("NO_COLOR").is_none()).init();
+    } else {
+        builder.json().init();
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! The data directory: the store, the keys and the socket of one user, for nobody else.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use portcullis_approval::receipt::Signer;
+use portcullis_layers::Places;
+use portcullis_store::{Sqlite, Store};
+
+/// The longest path a socket may have.
+const MOST_SOCKET_PATH: usize = 100;
+
+/// The name of this node's chain in a store of its own.
+const NODE: &str = "local";
+
+/// A data directory that is there.
+#[derive(Clone, Debug)]
+pub struct DataDir {
+    path: PathBuf,
+}
+
+impl DataDir {
+    /// The directory that was named, or the user's; made where there is none.
+    pub fn open(named: Option<&Path>) -> anyhow::Result<DataDir> {
+        let path = match named {
+            Some(path) => std::path::absolute(path)?,
+            None => Places::of_this_user()
+                .data
+                .context("there is no home to keep data in; use `--data-dir`")?,
+        };
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
+        made.with_context(|| format!("cannot make the data directory `{}`", path.display()))?;
+        let metadata = fs::metadata(&path)?;
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            bail!(
+                "others may use the data directory `{path}` (mode {mode:o}); run `chmod 700 {path}`",
+                path = path.display()
+            );
+        }
+        Ok(DataDir { path })
+    }
+
+    /// A file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The user it belongs to.
+    pub fn user(&self) -> anyhow::Result<u32> {
+        Ok(fs::metadata(&self.path)?.uid())
+    }
+
+    /// The path of the daemon's socket.
+    pub fn socket(&self) -> anyhow::Result<PathBuf> {
+        let socket = self.file("portcullis.sock");
+        let length = socket.as_os_str().len();
+        if length > MOST_SOCKET_PATH {
+            bail!(
+                "`{}` is too long for a socket ({length} bytes, {MOST_SOCKET_PATH} at most); \
+                 use a shorter `--data-dir`",
+                socket.display()
+            );
+        }
+        Ok(socket)
+    }
+
+    /// The store that an address names; the one in this directory where it names none.
+    pub fn store(&self, address: &str) -> anyhow::Result<Box<dyn Store>> {
+        let path = match address {
+            "" => self.file("portcullis.db"),
+            address => match address.split_once(':') {
+                Some(("sqlite", path)) => PathBuf::from(path),
+                _ => bail!("`{address}` is no store; use `sqlite:FILE`"),
+            },
+        };
+        let store = Sqlite::open(&path, NODE);
+        let store = store.with_context(|| format!("cannot open the store `{}`", path.display()))?;
+        Ok(Box::new(store))
+    }
+
+    /// The pair of keys that signs receipts and checkpoints; made where there is none.
+    pub fn signer(&self) -> anyhow::Result<Signer> {
+        let path = self.file("signing.key");
+        let mut secret = [0; 32];
+        match File::open(&path) {
+            Ok(mut file) => {
+                let read = file.read_exact(&mut secret);
+                read.with_context(|| format!("`{}` is no signing key", path.display()))?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                getrandom::fill(&mut secret)?;
+                write_private(&path, &secret)?;
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read `{}`", path.display()));
+            }
+        }
+        let signer = Signer::new(&secret);
+        let public: String = signer.public().iter().map(|byte| format!("{byte:02x}")).collect();
+        let public_path = self.file("signing.pub");
+        if fs::read_to_string(&public_path).ok().as_deref() != Some(&format!("{public}\n")) {
+            fs::write(&public_path, format!("{public}\n"))?;
+        }
+        Ok(signer)
+    }
+}
+
+/// Writes a file that only this user may read, where there is none.
+pub fn write_private(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let mut file = made.with_context(|| format!("cannot make `{}`", path.display()))?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    Ok(())
+}
