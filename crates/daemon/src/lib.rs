@@ -271,3 +271,26 @@ async fn sign(authority: &Authority) {
         tracing::error!("the end of the audit could not be signed: {error}");
     }
 }
+
+/// One row of the table of routes, for whoever checks that none is forgotten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteInfo {
+    /// The method.
+    pub method: String,
+    /// The path, with names in braces.
+    pub path: &'static str,
+    /// Who may use it.
+    pub who: &'static str,
+}
+
+/// The table of routes, with every dialect spoken.
+#[must_use]
+pub fn table() -> Vec<RouteInfo> {
+    let routes = routes::all(&Config::default());
+    let info = |route: &Arc<router::Route>| RouteInfo {
+        method: route.method.to_string(),
+        path: route.path,
+        who: route.who.name(),
+    };
+    routes.iter().map(info).collect()
+}

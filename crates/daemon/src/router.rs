@@ -39,6 +39,19 @@ pub enum Who {
 }
 
 impl Who {
+    /// The word for them.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Who::Anyone => "anyone",
+            Who::AnyKey => "any-key",
+            Who::Agent => "agent",
+            Who::AgentOrApprover => "agent-or-approver",
+            Who::Approver => "approver",
+            Who::Admin => "admin",
+        }
+    }
+
     /// Whether a role is among them.
     #[must_use]
     pub const fn includes(self, role: Role) -> bool {

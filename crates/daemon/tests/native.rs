@@ -1,0 +1,17 @@
+//! Conversations with a real node over real connections: the native API.
+#![cfg(test)]
+
+#[path = "native/asks.rs"]
+mod asks;
+#[path = "native/bodies.rs"]
+mod bodies;
+#[path = "native/calls.rs"]
+mod calls;
+#[path = "native/feed.rs"]
+mod feed;
+#[path = "native/gate.rs"]
+mod gate;
+#[path = "native/node.rs"]
+mod node;
+#[path = "native/openapi.rs"]
+mod openapi;
