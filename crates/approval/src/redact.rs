@@ -40,11 +40,11 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     let mut kept = 0;
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let begins_word =
-            at == 0 || !text.as_bytes().get(at - 1).is_some_and(u8::is_ascii_alphanumeric);
-        let found = if begins_word { secret(rest) } else { None };
+        let found = if begins_word(text, at) { secret(rest) } else { own_key(rest) };
         if let Some((plain, hidden)) = found {
-            out.push_str(text.get(kept..at + plain).unwrap_or_default());
+            out.push_str(text.get(kept..at).unwrap_or_default());
+            // What stands before a password, a user's name, may be a secret itself.
+            out.push_str(&redact(rest.get(..plain).unwrap_or_default()));
             out.push_str(REDACTED);
             at += plain + hidden;
             kept = at;
@@ -59,13 +59,38 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Whether a word begins here, also behind `\n` and the like in JSON.
+fn begins_word(text: &str, at: usize) -> bool {
+    let before = |count: usize| at.checked_sub(count).and_then(|at| text.as_bytes().get(at));
+    match (before(2), before(1)) {
+        (Some(b'\\'), Some(b'b' | b'f' | b'n' | b'r' | b't')) => true,
+        (_, before) => !before.is_some_and(u8::is_ascii_alphanumeric),
+    }
+}
+
+/// A key of ours, which goes wherever it stands.
+fn own_key(text: &str) -> Option<(usize, usize)> {
+    if text.starts_with("pcl_") { shape(text) } else { None }
+}
+
 /// How many bytes at the beginning stay and how many behind them are a secret, if there is one.
 fn secret(text: &str) -> Option<(usize, usize)> {
-    let shape = SHAPES.iter().find_map(|(begin, least)| {
+    shape(text).or_else(|| pem(text)).or_else(|| user_info(text)).or_else(|| named(text))
+}
+
+/// A secret that is told by how it begins.
+fn shape(text: &str) -> Option<(usize, usize)> {
+    SHAPES.iter().find_map(|(begin, least)| {
         let length = word(text.strip_prefix(begin)?);
         (length >= *least).then_some((0, begin.len() + length))
-    });
-    shape.or_else(|| pem(text)).or_else(|| user_info(text)).or_else(|| named(text))
+    })
+}
+
+/// The first few letters: what is looked for near the beginning is not looked for in all that
+/// follows, or a long text would be read again from each of its words.
+fn near(text: &str, letters: usize) -> &str {
+    let end = text.char_indices().nth(letters).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or(text)
 }
 
 /// The length of the word at the beginning.
@@ -77,22 +102,22 @@ fn word(text: &str) -> usize {
 /// A private key between its marks.
 fn pem(text: &str) -> Option<(usize, usize)> {
     let after = text.strip_prefix("-----BEGIN ")?;
-    let head = after.find("PRIVATE KEY-----").filter(|at| *at < 40)?;
+    let head = near(after, 60).find("PRIVATE KEY-----")?;
     let end = after.get(head..)?.find("-----END ").map_or(after.len(), |at| head + at);
     Some((0, text.len() - after.len() + end))
 }
 
 /// The password in an address: `https://user:password@host`.
 fn user_info(text: &str) -> Option<(usize, usize)> {
-    let rest = text.split_once("://").filter(|(scheme, _)| {
-        scheme.len() <= 12
-            && !scheme.is_empty()
-            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })?;
-    let host = rest.1.split(['/', ' ', '"', '\'', '\n']).next()?;
+    let (scheme, _) = near(text, 15).split_once("://")?;
+    if scheme.is_empty() || !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return None;
+    }
+    let rest = text.get(scheme.len() + 3..)?;
+    let host = rest.split(['/', ' ', '"', '\'', '\n']).next()?;
     let (user, _) = host.rsplit_once('@')?;
     let (name, password) = user.split_once(':')?;
-    let plain = text.len() - rest.1.len() + name.len() + 1;
+    let plain = text.len() - rest.len() + name.len() + 1;
     (!password.is_empty()).then_some((plain, password.len()))
 }
 
@@ -107,10 +132,12 @@ fn named(text: &str) -> Option<(usize, usize)> {
     for scheme in ["Bearer ", "bearer ", "Basic ", "basic ", "token "] {
         rest = rest.strip_prefix(scheme).unwrap_or(rest);
     }
-    let length = rest.find([' ', '"', '\'', '\\', '\n', '\t', '&', ';', ',']).unwrap_or(rest.len());
     // `password=$PASSWORD` names a secret and shows none.
-    let shows = length >= 4 && !rest.starts_with(['$', '<', '{', '[']);
-    shows.then_some((text.len() - rest.len(), length))
+    if rest.starts_with(['$', '<', '{', '[']) {
+        return None;
+    }
+    let length = rest.find([' ', '"', '\'', '\\', '\n', '\t', '&', ';', ',']).unwrap_or(rest.len());
+    (length >= 4).then_some((text.len() - rest.len(), length))
 }
 
 #[cfg(test)]
@@ -130,6 +157,9 @@ mod tests {
             ("AKIAABCDEFGHIJKLMNOP and akia".to_owned(), "[redacted] and akia"),
             ("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----".to_owned(), "[redacted]-----END RSA PRIVATE KEY-----"),
             ("task-sk-abcdefghijklmnopqrstuvwxyz".to_owned(), "task-[redacted]"),
+            (format!("curl -u{key} x"),                 "curl -u[redacted] x"),
+            (format!("https://{key}:hunter22@example.org"), "https://[redacted]:[redacted]@example.org"),
+            (r"echo a\nghp_abcdefghijklmnopqrstuvwxyz".to_owned(), r"echo a\n[redacted]"),
             ("grep -r secret: src; ls ключ".to_owned(), "grep -r secret: src; ls ключ"),
         ];
         for (text, want) in cases {

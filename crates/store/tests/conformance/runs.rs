@@ -72,7 +72,7 @@ pub async fn a_run_starts_and_ends_once(place: &impl Place) {
     assert!(!store.end_run(first.key, "b", later(6), entry("run.ended", "b")).await.unwrap());
     assert!(!store.end_run(id(), "a", later(6), entry("run.ended", "a")).await.unwrap());
     let ended = RunRecord { ended_at: Some(later(5)), ..first };
-    assert_eq!(store.runs(false).await.unwrap(), [second.clone()]);
+    assert_eq!(store.runs(false).await.unwrap(), std::slice::from_ref(&second));
     assert_eq!(store.runs(true).await.unwrap(), [ended, second.clone()]);
 
     let anew = run("b", "4", 7);

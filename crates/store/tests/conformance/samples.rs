@@ -1,5 +1,6 @@
 //! Samples: the smallest asks, decisions, grants and entries that show a point.
 
+use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use portcullis_approval::ask::Bound;
@@ -30,7 +31,7 @@ pub fn id_at(at: Moment) -> Id {
     let mut chance = [0; 10];
     chance[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
     // Two processes count from one; what tells them apart stands before.
-    chance[..2].copy_from_slice(&(std::process::id() as u16).to_be_bytes());
+    chance[..2].copy_from_slice(&std::process::id().to_be_bytes()[2..]);
     Id::new(at, &chance)
 }
 
@@ -128,12 +129,12 @@ pub fn key(role: Role, name: &str) -> Key {
 }
 
 /// One entry about something.
-pub fn entry(kind: &'static str, subject: impl ToString) -> Vec<Entry> {
+pub fn entry(kind: &'static str, subject: impl Display) -> Vec<Entry> {
     entry_at(NOW, kind, subject)
 }
 
 /// The same at a moment.
-pub fn entry_at(at: Moment, kind: &'static str, subject: impl ToString) -> Vec<Entry> {
+pub fn entry_at(at: Moment, kind: &'static str, subject: impl Display) -> Vec<Entry> {
     vec![Entry {
         kind,
         at,

@@ -1,0 +1,28 @@
+//! Laws: what holds for every ask, every answer and every verdict.
+
+#![cfg(test)]
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+
+#[path = "laws/chain.rs"]
+mod chain;
+#[path = "laws/ending.rs"]
+mod ending;
+#[path = "laws/samples.rs"]
+mod samples;
+#[path = "laws/settling.rs"]
+mod settling;
+#[path = "laws/texts.rs"]
+mod texts;
+
+/// Tries a law on so many cases, always the same ones.
+fn law<T: std::fmt::Debug>(
+    cases: u32,
+    strategy: impl Strategy<Value = T>,
+    test: impl Fn(T) -> Result<(), TestCaseError>,
+) {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    TestRunner::new_with_rng(config, rng).run(&strategy, test).unwrap();
+}

@@ -1,0 +1,70 @@
+//! Endings without an answer.
+
+use portcullis_approval::settle::{Gone, settle_by_grant};
+use portcullis_approval::{State, cancel, expire};
+use portcullis_engine::Outcome;
+use portcullis_engine::policy_text::Fallback;
+use proptest::prelude::*;
+
+use crate::law;
+use crate::samples::{NOW, acts, ask, plain_ask, plain_verdict, verdict};
+
+const CASES: u32 = 10_000;
+
+#[test]
+fn a_deadline_opens_only_what_its_fallback_opens() {
+    law(CASES, (ask(), verdict(), any::<bool>()), |(ask, verdict, was_watched)| {
+        let decision = expire(&ask, &verdict, was_watched, NOW);
+        prop_assert_eq!(decision.state, State::Expired);
+        prop_assert_eq!(decision.reply, None, "it is nobody's answer");
+        prop_assert!(decision.grants.is_empty());
+        if decision.outcome != Outcome::Deny {
+            prop_assert_eq!(decision.outcome, Outcome::Allow);
+            prop_assert!(was_watched && ask.fallback != Fallback::Deny);
+            prop_assert!(!ask.is_firm && !verdict.is_firm);
+            prop_assert_ne!(verdict.outcome, Outcome::Deny);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_gone_is_denied() {
+    law(CASES, ask(), |ask| {
+        for gone in [Gone::Withdrawn, Gone::RunEnded, Gone::AgentGone] {
+            let decision = cancel(&ask, gone, "coder", "native", NOW);
+            prop_assert_eq!((decision.state, decision.outcome), (State::Cancelled, Outcome::Deny));
+            prop_assert_eq!(decision.reason.as_str(), gone.name());
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_grant_answers_only_what_is_allowed_by_now() {
+    law(CASES, (ask(), verdict()), |(ask, verdict)| {
+        let decision = settle_by_grant(&ask, &verdict, "grace", NOW);
+        prop_assert_eq!(decision.is_some(), verdict.outcome == Outcome::Allow);
+        Ok(())
+    });
+}
+
+#[test]
+fn fallbacks_do_what_they_are_called() {
+    use Outcome::{Allow, Deny};
+    #[rustfmt::skip]
+    let cases = [
+        (Fallback::Deny,         "ls",       Deny,  "deny"),
+        (Fallback::Allow,        "rm x",     Allow, "allow"),
+        (Fallback::AllowCovered, "make; ls", Allow, "rules and reading cover it"),
+        (Fallback::AllowCovered, "make; rm x", Deny, "one act is not covered"),
+    ];
+    for (fallback, command, want, why) in cases {
+        let mut ask = plain_ask();
+        ask.fallback = fallback;
+        let mut verdict = plain_verdict(Outcome::Ask, false);
+        verdict.acts = acts(command);
+        assert_eq!(expire(&ask, &verdict, true, NOW).outcome, want, "{why}");
+        assert_eq!(expire(&ask, &verdict, false, NOW).outcome, Deny, "{why}, nobody watched");
+    }
+}
