@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::law;
 use crate::samples::{NOW, acts, ask, plain_ask, plain_verdict, verdict};
 
-const CASES: u32 = 10_000;
+const CASES: u32 = 4_000;
 
 #[test]
 fn a_deadline_opens_only_what_its_fallback_opens() {

@@ -11,7 +11,7 @@ use crate::samples::{
     NOW, RULES, answer, approver, ask, ids, plain_approver, plain_ask, plain_verdict, verdict,
 };
 
-const CASES: u32 = 10_000;
+const CASES: u32 = 4_000;
 
 #[test]
 fn what_is_denied_by_now_is_never_allowed() {

@@ -27,11 +27,11 @@ fn call() -> impl Strategy<Value = CallText> {
 
 #[test]
 fn calls_that_differ_have_other_digests() {
-    law(5_000, (call(), call()), |(one, other)| {
+    law(2_000, (call(), call()), |(one, other)| {
         prop_assert_eq!(one.digest() == other.digest(), one == other);
         Ok(())
     });
-    law(5_000, (call(), "[a-c]{1,3}"), |(call, word)| {
+    law(2_000, (call(), "[a-c]{1,3}"), |(call, word)| {
         let digest = call.digest();
         let others = [
             CallText { tool: format!("{}{word}", call.tool), ..call.clone() },
@@ -110,7 +110,7 @@ fn a_receipt_that_was_touched_does_not_count() {
     let signer = Signer::new(&[1; 32]);
     let text = receipt().issue(&signer);
     let public = signer.public();
-    law(400, (any::<sample::Index>(), 1_u8..=255), |(at, flip)| {
+    law(50, (any::<sample::Index>(), 1_u8..=255), |(at, flip)| {
         let mut bytes = text.clone().into_bytes();
         let at = at.index(bytes.len());
         bytes[at] ^= flip;
@@ -141,7 +141,7 @@ fn no_key_is_left_in_a_text() {
         &["", "token=", "Authorization: Bearer ", "https://", "https://me:", "\\n", "-u"][..],
     );
     let law_text = (around(), telling, role, any::<[u8; 32]>(), around());
-    law(10_000, law_text, |(before, telling, role, chance, after)| {
+    law(4_000, law_text, |(before, telling, role, chance, after)| {
         let secret = Secret::new(role, &chance);
         let text = format!("{before}{telling}{}{after}", secret.reveal());
         let redacted = redact(&text);
@@ -155,7 +155,7 @@ fn no_key_is_left_in_a_text() {
 
 #[test]
 fn redacting_twice_is_redacting_once() {
-    law(5_000, "[ -~\n]{0,80}", |text| {
+    law(2_000, "[ -~\n]{0,80}", |text| {
         let once = redact(&text).into_owned();
         prop_assert_eq!(redact(&once).into_owned(), once.clone());
         Ok(())
@@ -166,7 +166,7 @@ fn redacting_twice_is_redacting_once() {
 fn long_texts_are_read_once() {
     // Read again from each word, one of these would take minutes.
     for piece in ["word ", "-----BEGIN ", "pwd={", "a://", "https://a:b", "token=", "pcl_agent_"] {
-        let text = piece.repeat((1 << 20) / piece.len());
+        let text = piece.repeat((1 << 17) / piece.len());
         assert!(redact(&text).len() <= text.len() * 3);
     }
 }
