@@ -102,7 +102,9 @@ fn a_chain_written_anew_is_not_what_the_checkpoint_says() {
     law(20, (texts(1), texts(1)), |(one, other)| {
         let head = |texts: &[(String, String)]| {
             let mut chain = Chain::default();
-            lines(texts).iter().for_each(|line| chain.take(line).unwrap());
+            for line in lines(texts) {
+                chain.take(&line).unwrap();
+            }
             chain.head()
         };
         let (seq, hash) = head(&one);

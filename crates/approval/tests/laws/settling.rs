@@ -129,6 +129,9 @@ fn an_answer_reaches_as_far_as_it_says() {
     }
 }
 
+/// Whether a refusal is the right one.
+type Test = fn(&Refusal) -> bool;
+
 #[test]
 fn an_answer_that_makes_no_sense_is_refused() {
     let plain = || Answer::plain(Reply::Approve);
@@ -142,7 +145,7 @@ fn an_answer_that_makes_no_sense_is_refused() {
     let malformed = |refusal: &Refusal| matches!(refusal, Refusal::Malformed(_));
     let refused = |refusal: &Refusal| matches!(refusal, Refusal::RuleRefused(_));
     #[rustfmt::skip]
-    let cases: Vec<(&Ask, Answer, fn(&Refusal) -> bool, &str)> = vec![
+    let cases: Vec<(&Ask, Answer, Test, &str)> = vec![
         (&here,    Answer { rules: rule(0), ..approve(Scope::Once) },          malformed, "a rule needs a scope"),
         (&here,    Answer { uses: Some(2), ..approve(Scope::Once) },           malformed, "two uses are not once"),
         (&here,    Answer { valid_s: Some(5), ..approve(Scope::Once) },        malformed, "five seconds are not once"),
