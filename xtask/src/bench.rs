@@ -11,6 +11,8 @@ use crate::checkout;
 /// What `cargo xtask bench` takes.
 #[derive(clap::Args)]
 pub struct Arguments {
+    /// The benchmark to run, `parse` or `store`; all of them if none is named.
+    name: Option<String>,
     /// Arguments of the benchmarks, behind `--`.
     #[arg(last = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
@@ -18,8 +20,11 @@ pub struct Arguments {
 
 /// Runs them with their output on ours.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let only = arguments.name.iter().flat_map(|name| ["--bench", name]);
     let status = Command::new("cargo")
-        .args(["bench", "--"])
+        .arg("bench")
+        .args(only)
+        .arg("--")
         .args(&arguments.arguments)
         .current_dir(checkout::root().join("benches"))
         .status()
