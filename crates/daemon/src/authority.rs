@@ -19,7 +19,7 @@ use portcullis_approval::receipt::{Receipt, Signer};
 use portcullis_approval::settle::Refusal;
 use portcullis_approval::{Asker, CallText, Decision, Key, Moment, Offer};
 use portcullis_engine::policy::Asks;
-use portcullis_engine::{Mode, Outcome, Verdict};
+use portcullis_engine::{Mode, Outcome, PolicyError, Verdict};
 use portcullis_layers::LayerError;
 use portcullis_layers::world::Answers;
 use portcullis_store::{AskRecord, Opened, SessionRecord, Store, StoreError};
@@ -58,6 +58,9 @@ pub enum Fault {
     /// The policy that would be in force is broken.
     #[error(transparent)]
     Policy(#[from] LayerError),
+    /// What a session says is no policy.
+    #[error("the session's policy is broken: {0}")]
+    SessionPolicy(#[from] PolicyError),
     /// The store could not keep its promise.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -225,12 +228,13 @@ impl Authority {
     pub async fn submit(&self, submission: Submission) -> Result<Answered, Fault> {
         self.inner.rates.call(&submission.asker, &self.inner.limits)?;
         let until = Instant::now() + submission.wait;
-        let root = self.root(&submission).await?;
+        let asker = &submission.asker;
+        let session = self.session(asker, &submission.call).await?;
         // A grant may go while it is used, and an approval may be taken by an identical call:
         // then the call is judged anew, under what is left.
         loop {
             let began = Instant::now();
-            let judged = self.judge(&submission, root.clone())?;
+            let judged = self.judge(&submission, session.as_ref())?;
             self.inner.metrics.judged(&judged.verdict, began.elapsed());
             if judged.verdict.outcome != Outcome::Ask {
                 match self.answer_at_once(&submission, judged).await {
@@ -252,15 +256,14 @@ impl Authority {
     /// # Errors
     /// There is no policy to judge it by.
     pub async fn check(&self, submission: &Submission) -> Result<Judged, Fault> {
-        let root = match &submission.call.session {
+        let session = match &submission.call.session {
             Some(session) => {
                 let sessions = self.store().sessions(session).await?;
-                let own = sessions.into_iter().find(|known| known.key == submission.asker.key);
-                own.and_then(|known| known.root)
+                sessions.into_iter().find(|known| known.key == submission.asker.key)
             }
             None => None,
         };
-        self.judge(submission, root)
+        self.judge(submission, session.as_ref())
     }
 
     async fn answer_at_once(
@@ -384,25 +387,29 @@ impl Authority {
         }
     }
 
-    /// The directory the session of a call began in.
-    async fn root(&self, submission: &Submission) -> Result<Option<String>, Fault> {
-        let Some(session) = &submission.call.session else { return Ok(None) };
-        if let Some(known) = self.inner.grants.root(submission.asker.key, session) {
-            return Ok(known.root);
+    /// The session of a call, which begins with its first.
+    async fn session(
+        &self,
+        asker: &Asker,
+        call: &CallText,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        let Some(session) = &call.session else { return Ok(None) };
+        if let Some(known) = self.inner.grants.session(asker.key, session) {
+            return Ok(Some(known));
         }
         let begun = self
             .store()
             .begin_session(&SessionRecord {
-                key: submission.asker.key,
+                key: asker.key,
                 session: session.clone(),
-                owner: submission.asker.owner.clone(),
-                root: submission.call.cwd.clone(),
-                mode: None,
+                owner: asker.owner.clone(),
+                root: call.cwd.clone(),
+                policy: None,
                 began_at: self.now(),
             })
             .await?;
         self.inner.grants.remember(begun.clone());
-        Ok(begun.root)
+        Ok(Some(begun))
     }
 }
 

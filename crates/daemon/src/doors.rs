@@ -1,5 +1,7 @@
 //! The doors of other dialects: each speaks its own words on the one queue.
 
+pub mod agentscope;
+
 use std::sync::Arc;
 
 use portcullis_approval::Id;
@@ -10,8 +12,12 @@ use crate::router::Route;
 
 /// The routes of the dialects that are spoken.
 #[must_use]
-pub fn routes(_config: &Config) -> Vec<Arc<Route>> {
-    Vec::new()
+pub fn routes(config: &Config) -> Vec<Arc<Route>> {
+    let mut routes = Vec::new();
+    if config.dialects.agentscope.on {
+        routes.extend(agentscope::routes());
+    }
+    routes
 }
 
 /// What each dialect lays over every policy, by its door.

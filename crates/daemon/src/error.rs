@@ -109,7 +109,9 @@ impl From<Fault> for ApiError {
                 ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidRequest, message)
             }
             Fault::TooOften(_) => Error::new(Code::TooManyAsks, message).into(),
-            Fault::Policy(_) => Error::new(Code::Unavailable, message).into(),
+            Fault::Policy(_) | Fault::SessionPolicy(_) => {
+                Error::new(Code::Unavailable, message).into()
+            }
             Fault::Store(error) => error.into(),
         }
     }

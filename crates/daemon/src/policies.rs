@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use portcullis_approval::key::hex_sha256;
 use portcullis_engine::policy::{profile_of, with_profile};
-use portcullis_engine::{Policy, PolicyText, Source};
+use portcullis_engine::{Policy, PolicyError, PolicyText, Source};
 use portcullis_layers::{LayerError, Layers, Places};
 
 /// How long a policy counts before its files are looked at again.
@@ -18,6 +18,9 @@ const FRESH: Duration = Duration::from_secs(1);
 
 /// So many directories are remembered.
 const MOST_DIRECTORIES: usize = 1000;
+
+/// So many variations of one policy are remembered.
+const MOST_VARIATIONS: usize = 1000;
 
 /// What is in force in one place, with its profiles.
 #[derive(Debug)]
@@ -30,44 +33,69 @@ pub struct InForce {
     pub warnings: Vec<String>,
     layers: Vec<(Source, PolicyText)>,
     files: Vec<(PathBuf, Option<Stamp>)>,
-    profiles: Mutex<HashMap<String, Arc<Policy>>>,
+    variations: Mutex<HashMap<Variation, Arc<Policy>>>,
 }
+
+/// A profile, and what a session says besides.
+type Variation = (Option<String>, Option<String>);
 
 /// What tells two versions of a file apart without reading it.
 type Stamp = (SystemTime, u64);
 
 impl InForce {
-    /// The policy for an agent: the profile it names, or the first one meant for it.
+    /// The policy for an agent: the profile it names, or the first one meant for it, and what its
+    /// session says besides.
     ///
-    /// None where it names one that is not there or not meant for it.
-    #[must_use]
-    pub fn for_agent(&self, key_name: &str, profile: Option<&str>) -> Option<Arc<Policy>> {
-        let meant = profile_of(&self.layers, key_name);
-        let name = match (profile, meant) {
-            (None, None) => return Some(Arc::clone(&self.policy)),
-            (None, Some(meant)) => meant,
-            (Some(named), _) => {
-                let is_meant = |(_, text): &(Source, PolicyText)| {
-                    text.profiles.iter().any(|profile| {
-                        let mut globs = profile.agents.iter();
-                        profile.name == named
-                            && globs.any(|glob| portcullis_engine::glob::matches(glob, key_name))
-                    })
-                };
-                if !self.layers.iter().any(is_meant) {
-                    return None;
-                }
-                named
-            }
-        };
-        let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(policy) = profiles.get(name) {
-            return Some(Arc::clone(policy));
+    /// None where it names a profile that is not there or not meant for it.
+    ///
+    /// # Errors
+    /// What the session says is no policy.
+    pub fn for_agent(
+        &self,
+        key_name: &str,
+        profile: Option<&str>,
+        own: Option<&str>,
+    ) -> Result<Option<Arc<Policy>>, PolicyError> {
+        let Some(profile) = self.profile(key_name, profile) else { return Ok(None) };
+        if profile.is_none() && own.is_none() {
+            return Ok(Some(Arc::clone(&self.policy)));
         }
-        let layers = with_profile(&self.layers, name)?;
-        let policy = Arc::new(Policy::of_layers(&layers).ok()?);
-        profiles.insert(name.to_owned(), Arc::clone(&policy));
-        Some(policy)
+        let key = (profile.map(str::to_owned), own.map(str::to_owned));
+        let known = {
+            let variations = self.variations.lock().unwrap_or_else(PoisonError::into_inner);
+            variations.get(&key).cloned()
+        };
+        if known.is_some() {
+            return Ok(known);
+        }
+        let mut layers = match profile {
+            Some(name) => with_profile(&self.layers, name).unwrap_or_else(|| self.layers.clone()),
+            None => self.layers.clone(),
+        };
+        if let Some(own) = own {
+            let value = serde_json::from_str(own).unwrap_or_default();
+            layers.push((Source::Call, PolicyText::from_json(&value)?));
+        }
+        let policy = Arc::new(Policy::of_layers(&layers)?);
+        let mut variations = self.variations.lock().unwrap_or_else(PoisonError::into_inner);
+        if variations.len() >= MOST_VARIATIONS {
+            variations.clear();
+        }
+        variations.insert(key, Arc::clone(&policy));
+        Ok(Some(policy))
+    }
+
+    /// The profile in force, if any; none at all where the agent names one it may not have.
+    fn profile<'a>(&'a self, key_name: &str, profile: Option<&'a str>) -> Option<Option<&'a str>> {
+        let meant = profile_of(&self.layers, key_name);
+        let Some(named) = profile else { return Some(meant) };
+        let mut profiles = self.layers.iter().flat_map(|(_, text)| &text.profiles);
+        let is_open = profiles.any(|profile| {
+            let mut globs = profile.agents.iter();
+            profile.name == named
+                && globs.any(|glob| portcullis_engine::glob::matches(glob, key_name))
+        });
+        is_open.then_some(Some(named))
     }
 }
 
@@ -195,7 +223,7 @@ impl Policies {
             warnings: read.warnings,
             layers,
             files,
-            profiles: Mutex::default(),
+            variations: Mutex::default(),
         });
         self.keep(directory.map(Path::to_owned), &in_force);
         Ok(in_force)

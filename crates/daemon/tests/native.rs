@@ -1,6 +1,8 @@
 //! Conversations with a real node over real connections: the native API.
 #![cfg(test)]
 
+#[path = "native/agentscope.rs"]
+mod agentscope;
 #[path = "native/asks.rs"]
 mod asks;
 #[path = "native/bodies.rs"]

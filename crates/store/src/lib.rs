@@ -161,12 +161,13 @@ pub trait Store: Send + Sync {
     /// Begins a session, or finds the one that began: its first working directory stays its root.
     async fn begin_session(&self, session: &SessionRecord) -> Result<SessionRecord, StoreError>;
 
-    /// Sets the mode of a session, or takes it back; `false` where there is no such session.
-    async fn set_session_mode(
+    /// Sets what the policy of a session says besides the files, or takes it back; `false` where
+    /// there is no such session.
+    async fn set_session_policy(
         &self,
         key: Id,
         session: &str,
-        mode: Option<String>,
+        policy: Option<String>,
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError>;
 

@@ -116,8 +116,8 @@ pub struct SessionRecord {
     pub owner: String,
     /// The directory it began in, if one was said.
     pub root: Option<String>,
-    /// The mode a person set for it.
-    pub mode: Option<String>,
+    /// What a person set for it besides the policy files: a policy as JSON text.
+    pub policy: Option<String>,
     /// When it began.
     pub began_at: Moment,
 }

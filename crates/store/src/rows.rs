@@ -32,7 +32,7 @@ pub(crate) const GRANT: &str = "id, owner, key, agent, rule, tool, input, cwd, r
 pub(crate) const KEY: &str = "id, role, name, owners, made_at, expires_at, revoked_at, hash";
 
 /// The columns of a session, in the order [`session`] takes them.
-pub(crate) const SESSION: &str = "key, session, owner, root, mode, began_at";
+pub(crate) const SESSION: &str = "key, session, owner, root, policy, began_at";
 
 /// The columns of a run, in the order [`run`] takes them.
 pub(crate) const RUN: &str = "run, key, owner, session, about, started_at, ended_at";
@@ -253,7 +253,7 @@ pub(crate) fn session(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         session: columns.take()?,
         owner: columns.take()?,
         root: columns.take()?,
-        mode: columns.take()?,
+        policy: columns.take()?,
         began_at: columns.moment()?,
     })
 }

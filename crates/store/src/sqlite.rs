@@ -175,16 +175,16 @@ impl Store for Sqlite {
         self.writer.run(move |group| runs::begin_session(group, &session)).await
     }
 
-    async fn set_session_mode(
+    async fn set_session_policy(
         &self,
         key: Id,
         session: &str,
-        mode: Option<String>,
+        policy: Option<String>,
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError> {
         let (session, entries) = (session.to_owned(), in_order(entries));
         let job = move |group: &mut chain::Group<'_>| {
-            runs::set_mode(group, key, &session, mode.as_deref(), &entries)
+            runs::set_policy(group, key, &session, policy.as_deref(), &entries)
         };
         self.writer.run(job).await
     }

@@ -87,7 +87,7 @@ mod sqlite {
         },
         runs::{
             the_first_root_of_a_session_stays,
-            the_mode_of_a_session_is_set_and_taken_back,
+            the_policy_of_a_session_is_set_and_taken_back,
             a_run_starts_and_ends_once,
         },
         audit::{

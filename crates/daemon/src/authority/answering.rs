@@ -38,7 +38,7 @@ impl Authority {
             return Err(Fault::Store(StoreError::AlreadySettled(Box::new(decision))));
         }
         let input = answer.input.as_ref().unwrap_or(&ask.call.input);
-        let verdict = self.judge_again(&ask, input)?;
+        let verdict = self.judge_again(&ask, input).await?;
         let now = self.now();
         let mut ids = || chance::id(now);
         let settled = settle::settle(&ask, answer, approver, &verdict, now, &mut ids);
@@ -84,7 +84,7 @@ impl Authority {
     /// # Errors
     /// Somebody settled it first.
     pub async fn expire(&self, ask: &Ask, was_watched: bool) -> Result<Decision, Fault> {
-        let verdict = self.judge_again(ask, &ask.call.input)?;
+        let verdict = self.judge_again(ask, &ask.call.input).await?;
         let decision = expire(ask, &verdict, was_watched, self.now());
         let settlement = Settlement { decision, grants: Vec::new() };
         self.commit(ask, &settlement, None).await?;
@@ -146,7 +146,8 @@ impl Authority {
         let filter = AskFilter::pending(owners, MOST_LOOKED_AT);
         let Ok(pending) = self.store().asks(&filter).await else { return };
         for AskRecord { ask, .. } in pending {
-            let Ok(verdict) = self.judge_again(&ask, &ask.call.input) else { continue };
+            let verdict = self.judge_again(&ask, &ask.call.input).await;
+            let Ok(verdict) = verdict else { continue };
             let Some(decision) = settle::settle_by_grant(&ask, &verdict, by, self.now()) else {
                 continue;
             };

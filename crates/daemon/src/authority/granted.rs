@@ -7,9 +7,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
+use portcullis_approval::audit::Entry;
+use portcullis_approval::canonical::{canonical, object};
 use portcullis_approval::grant::Caller;
 use portcullis_approval::{Grant, Id, Key, Moment, Owners};
 use portcullis_store::{GrantFilter, SessionRecord, StoreError};
+
+use serde_json::Value;
 
 use super::Authority;
 
@@ -31,7 +35,7 @@ impl GrantCache {
     }
 
     /// A session that is remembered.
-    pub(super) fn root(&self, key: Id, session: &str) -> Option<SessionRecord> {
+    pub(super) fn session(&self, key: Id, session: &str) -> Option<SessionRecord> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.get(&(key, session.to_owned())).cloned()
     }
@@ -88,5 +92,47 @@ impl Authority {
     pub fn remember_keys(&self, keys: impl Iterator<Item = Arc<Key>>) {
         let keys = keys.map(|key| (key.id, key)).collect();
         self.inner.grants.keys.store(Arc::new(keys));
+    }
+
+    /// The session of this name, if it is one of these owners'.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn session_of(
+        &self,
+        name: &str,
+        owners: &Owners,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        let sessions = self.store().sessions(name).await?;
+        Ok(sessions.into_iter().find(|session| owners.include(&session.owner)))
+    }
+
+    /// Sets what the policy of a session says besides the files: a policy as JSON. The next call
+    /// is judged by it; the audit keeps what was before and after.
+    ///
+    /// # Errors
+    /// The store could not keep it.
+    pub async fn change_session(
+        &self,
+        session: &SessionRecord,
+        own: &Value,
+        actor: &str,
+    ) -> Result<(), StoreError> {
+        let before =
+            session.policy.as_deref().and_then(canonical).unwrap_or_else(|| "{}".to_owned());
+        let after = canonical(&own.to_string()).unwrap_or_else(|| "{}".to_owned());
+        let entry = Entry {
+            kind: "session.changed",
+            at: self.now(),
+            actor: actor.to_owned(),
+            subject: session.session.clone(),
+            owner: Some(session.owner.clone()),
+            data: object(vec![("before", before), ("after", after.clone())]),
+        };
+        let own = (after != "{}").then_some(after);
+        let store = self.store();
+        store.set_session_policy(session.key, &session.session, own, vec![entry]).await?;
+        self.forget_sessions();
+        Ok(())
     }
 }

@@ -13,9 +13,10 @@ use portcullis_engine::effect::{Effect, Target};
 use portcullis_engine::pattern::json;
 use portcullis_engine::policy::Asks;
 use portcullis_engine::policy_text::AuditInput;
-use portcullis_engine::{Lexical, Mode, Outcome, Policy, Verdict, World, judge};
+use portcullis_engine::{Lexical, Outcome, Policy, Verdict, World, judge};
 use portcullis_layers::Live;
 use portcullis_layers::world::Recorded;
+use portcullis_store::SessionRecord;
 use serde_json::Value;
 
 use super::{Authority, Fault, Seen, Submission};
@@ -44,11 +45,11 @@ pub struct Judged {
 }
 
 impl Authority {
-    /// Judges a submission of a session that began in `root`.
+    /// Judges a submission of a session.
     pub(super) fn judge(
         &self,
         submission: &Submission,
-        root: Option<String>,
+        session: Option<&SessionRecord>,
     ) -> Result<Judged, Fault> {
         let call = &submission.call;
         let (policy, version) = self.policy(
@@ -57,6 +58,7 @@ impl Authority {
             submission.profile.as_deref(),
             submission.door,
             &submission.seen,
+            session.and_then(|session| session.policy.as_deref()),
         )?;
         let caller = Caller {
             asker: &submission.asker,
@@ -76,18 +78,10 @@ impl Authority {
         } else {
             Arc::new(grant::lay_over((*policy).clone(), grants.iter().map(|grant| &**grant)))
         };
-        let judged_call = engine_call(call, submission.input.clone(), root);
+        let judged_call = engine_call(call, submission.input.clone(), root_of(session));
         let world = world(&submission.seen);
         let mut verdict = judge(&policy, &judged_call, &*world);
-        let session_mode = call
-            .session
-            .as_ref()
-            .and_then(|session| self.inner.grants.root(submission.asker.key, session))
-            .and_then(|session| Mode::from_name(&session.mode?));
-        // A mode set by a person replaces the policy's; one that an agent names only tightens.
-        if let Some(mode) = session_mode {
-            verdict = judge(&(*policy).clone().with_mode(mode), &judged_call, &*world);
-        }
+        // A mode that an agent names only tightens.
         if let Some(mode) = submission.mode {
             let other = judge(&(*policy).clone().with_mode(mode), &judged_call, &*world);
             if other.outcome > verdict.outcome {
@@ -114,12 +108,17 @@ impl Authority {
     }
 
     /// Judges what an ask is about under the policy of this moment, with this input.
-    pub(super) fn judge_again(&self, ask: &Ask, input: &str) -> Result<Verdict, Fault> {
+    ///
+    /// # Errors
+    /// There is no policy to judge it by.
+    pub async fn judge_again(&self, ask: &Ask, input: &str) -> Result<Verdict, Fault> {
         let seen = if ask.bound.cwd.is_some() { Seen::Live } else { Seen::Nothing };
         let call = ask.call.with_input(input);
         let name = self.inner.grants.key_name(ask.asker.key);
         let name = name.as_deref().unwrap_or(&ask.asker.agent);
-        let (policy, _) = self.policy(name, &call, None, &ask.door, &seen)?;
+        let session = self.session(&ask.asker, &call).await?;
+        let own = session.as_ref().and_then(|session| session.policy.as_deref());
+        let (policy, _) = self.policy(name, &call, None, &ask.door, &seen, own)?;
         let caller = Caller {
             asker: &ask.asker,
             session: call.session.as_deref(),
@@ -127,13 +126,20 @@ impl Authority {
         };
         let grants = self.inner.grants.serving(&caller, self.now());
         let policy = grant::lay_over((*policy).clone(), grants.iter().map(|grant| &**grant));
-        let root = call
-            .session
-            .as_ref()
-            .and_then(|session| self.inner.grants.root(ask.asker.key, session))
-            .and_then(|session| session.root);
+        let root = root_of(session.as_ref());
         let input = serde_json::from_str(input).unwrap_or(Value::Null);
         Ok(judge(&policy, &engine_call(&call, input, root), &*world(&seen)))
+    }
+
+    /// The policy that calls of a session are judged by, grants aside.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn session_policy(&self, session: &SessionRecord) -> Result<Arc<Policy>, Fault> {
+        let name = self.inner.grants.key_name(session.key).unwrap_or_default();
+        let in_force = self.policies().everywhere()?;
+        let policy = in_force.for_agent(&name, None, session.policy.as_deref())?;
+        policy.ok_or_else(|| Fault::Profile(String::new()))
     }
 
     /// The policy for a call, and what it is called by.
@@ -144,13 +150,14 @@ impl Authority {
         profile: Option<&str>,
         door: &str,
         seen: &Seen,
+        own: Option<&str>,
     ) -> Result<(Arc<Policy>, String), Fault> {
         let in_force = match (seen, &call.cwd) {
             (Seen::Live, Some(cwd)) => self.policies().in_directory(Path::new(cwd))?,
             _ => self.policies().everywhere()?,
         };
         let policy = in_force
-            .for_agent(key_name, profile)
+            .for_agent(key_name, profile, own)?
             .ok_or_else(|| Fault::Profile(profile.unwrap_or_default().to_owned()))?;
         let overlay = self.inner.overlays.iter().find(|(known, _)| *known == door);
         let policy = overlay.map_or(policy.clone(), |(_, overlay)| Arc::new(overlay(&policy)));
@@ -167,6 +174,10 @@ pub(super) fn still_bound(ask: &Ask) -> Result<(), &'static str> {
     }
     let is_same = |(path, hash): &(String, String)| script_hash(path).as_ref() == Some(hash);
     if ask.bound.scripts.iter().all(is_same) { Ok(()) } else { Err("bound.script") }
+}
+
+fn root_of(session: Option<&SessionRecord>) -> Option<String> {
+    session.and_then(|session| session.root.clone())
 }
 
 fn is_rejection(grant: &Grant) -> bool {

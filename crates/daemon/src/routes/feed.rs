@@ -36,7 +36,7 @@ pub async fn events(
     let subscription = subscribe(&app, &caller, &query, last).await?;
     let stopping = app.authority.stopping();
     let events =
-        stream::unfold((subscription, stopping), |(mut subscription, mut stopping)| async {
+        stream::unfold((subscription, stopping), |(mut subscription, mut stopping)| async move {
             let text = tokio::select! {
                 event = subscription.next() => {
                     let event = event?;
@@ -48,6 +48,9 @@ pub async fn events(
             };
             Some((Ok::<_, Infallible>(text), (subscription, stopping)))
         });
+    // A client that reads this line misses nothing that happens from now on.
+    let hello = stream::once(async { Ok(": connected\n\n".to_owned()) });
+    let events = hello.chain(events);
     let headers =
         [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
     Ok((StatusCode::OK, headers, Body::from_stream(events)).into_response())

@@ -11,7 +11,7 @@ use portcullis_store::{AskFilter, RunRecord};
 use portcullis_wire::body;
 use portcullis_wire::errors::{Code, Error};
 use portcullis_wire::grants::{NewRun, Run, Runs, SessionChange};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::App;
 use crate::authority::{Fault, Gone};
@@ -103,30 +103,21 @@ pub async fn change_session(
             )))
         })?),
     };
-    let sessions = app.authority.store().sessions(&name).await?;
-    let mut seen = sessions.into_iter().filter(|known| caller.owners().include(&known.owner));
-    let session = seen.next().ok_or_else(|| {
+    let session = app.authority.session_of(&name, &caller.owners()).await?;
+    let session = session.ok_or_else(|| {
         ApiError::new(StatusCode::NOT_FOUND, Code::NoSuchSession, "no such session")
     })?;
-    let now = app.authority.now();
-    let name_of = |mode: Option<&str>| quoted(mode.unwrap_or("policy"));
-    let data = object(vec![
-        ("before", name_of(session.mode.as_deref())),
-        ("after", name_of(mode.map(Mode::name))),
-    ]);
-    let entry = Entry {
-        kind: "session.changed",
-        at: now,
-        actor: caller.key.name.clone(),
-        subject: name.clone(),
-        owner: Some(session.owner.clone()),
-        data,
-    };
-    let mode = mode.map(|mode| mode.name().to_owned());
-    let store = app.authority.store();
-    store.set_session_mode(session.key, &name, mode.clone(), vec![entry]).await?;
-    app.authority.forget_sessions();
-    let mode = mode.map_or(serde_json::Value::Null, Into::into);
+    let mut own: Value = session
+        .policy
+        .as_deref()
+        .and_then(|own| serde_json::from_str(own).ok())
+        .unwrap_or(json!({}));
+    if let Some(members) = own.as_object_mut() {
+        members.remove("mode");
+        members.extend(mode.map(|mode| ("mode".to_owned(), mode.name().into())));
+    }
+    app.authority.change_session(&session, &own, &caller.key.name).await?;
+    let mode = mode.map_or(Value::Null, |mode| mode.name().into());
     Ok(json_response(StatusCode::OK, &json!({ "session": name, "mode": mode })))
 }
 

@@ -22,7 +22,9 @@ impl Stream {
             node.address
         );
         writer.write_all(request.as_bytes()).await.unwrap();
-        Stream { lines: BufReader::new(reader).lines(), _writer: writer }
+        let mut lines = BufReader::new(reader).lines();
+        while lines.next_line().await.unwrap().expect("an answer") != ": connected" {}
+        Stream { lines, _writer: writer }
     }
 
     async fn next(&mut self) -> Value {

@@ -37,7 +37,6 @@ pub struct Node {
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
-    pub head: String,
     pub text: String,
 }
 
@@ -197,5 +196,5 @@ where
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
-    Reply { status, head: head.to_owned(), text: body.to_owned() }
+    Reply { status, text: body.to_owned() }
 }

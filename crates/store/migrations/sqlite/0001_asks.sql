@@ -102,7 +102,7 @@ CREATE TABLE sessions (
     key      BLOB NOT NULL,
     owner    TEXT NOT NULL,
     root     TEXT,
-    mode     TEXT,
+    policy   TEXT,
     began_at INTEGER NOT NULL,
     seen_at  INTEGER NOT NULL,  -- to the day: so long it is kept
     PRIMARY KEY (session, key)

@@ -11,11 +11,11 @@ use crate::{StoreError, rows};
 /// A session that was seen within a day is kept anyway; writing that at each call would cost.
 const SEEN_MS: i64 = 24 * 60 * 60 * 1000;
 
-const BEGIN: &str = "INSERT INTO sessions (session, key, owner, root, mode, began_at, seen_at) \
-    VALUES (:session, :key, :owner, :root, :mode, :at, :at) ON CONFLICT (session, key) \
+const BEGIN: &str = "INSERT INTO sessions (session, key, owner, root, policy, began_at, seen_at) \
+    VALUES (:session, :key, :owner, :root, :policy, :at, :at) ON CONFLICT (session, key) \
     DO UPDATE SET seen_at = max(seen_at, :at), root = ifnull(root, :root)";
 
-const SET_MODE: &str = "UPDATE sessions SET mode = ?3 WHERE session = ?1 AND key = ?2";
+const SET_POLICY: &str = "UPDATE sessions SET policy = ?3 WHERE session = ?1 AND key = ?2";
 
 const START: &str = "INSERT INTO runs (key, run, owner, session, about, started_at, ended_at) \
     VALUES (:key, :run, :owner, :session, :about, :started_at, :ended_at) ON CONFLICT (key, run) \
@@ -52,7 +52,7 @@ pub(super) fn begin_session(
         ":key": session.key.as_bytes(),
         ":owner": session.owner,
         ":root": session.root,
-        ":mode": session.mode,
+        ":policy": session.policy,
         ":at": session.began_at.ms(),
     })?;
     let query = format!("SELECT {} FROM sessions WHERE session = ?1 AND key = ?2", rows::SESSION);
@@ -60,16 +60,16 @@ pub(super) fn begin_session(
     Ok(group.db.prepare_cached(&query)?.query_row(values, rows::session)?)
 }
 
-/// Sets the mode of a session.
-pub(super) fn set_mode(
+/// Sets what the policy of a session says besides the files.
+pub(super) fn set_policy(
     group: &mut Group<'_>,
     key: Id,
     session: &str,
-    mode: Option<&str>,
+    policy: Option<&str>,
     entries: &[Entry],
 ) -> Result<bool, StoreError> {
-    let values = params![session, key.as_bytes(), mode];
-    let changed = group.db.prepare_cached(SET_MODE)?.execute(values)?;
+    let values = params![session, key.as_bytes(), policy];
+    let changed = group.db.prepare_cached(SET_POLICY)?.execute(values)?;
     if changed > 0 {
         group.append(entries)?;
     }

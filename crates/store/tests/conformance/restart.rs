@@ -44,7 +44,7 @@ pub async fn everything_is_there_again(place: &impl Place) {
     let owner = "ada".to_owned();
     let (key, session, root) = (id(), "s".to_owned(), Some("/".to_owned()));
     let began =
-        SessionRecord { key, session, owner: owner.clone(), root, mode: None, began_at: NOW };
+        SessionRecord { key, session, owner: owner.clone(), root, policy: None, began_at: NOW };
     store.begin_session(&began).await.unwrap();
     let (run, about) = ("r".to_owned(), "{}".to_owned());
     let started =

@@ -67,7 +67,7 @@ pub async fn what_is_old_goes_and_the_rest_stays(place: &impl Place) {
             session: name.to_owned(),
             owner: "ada".to_owned(),
             root: None,
-            mode: None,
+            policy: None,
             began_at: at,
         };
         store.begin_session(&session).await.unwrap();

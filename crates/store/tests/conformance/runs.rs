@@ -12,7 +12,7 @@ fn session(key: Id, root: Option<&str>, began_at: Moment) -> SessionRecord {
         session: "s".to_owned(),
         owner: "ada".to_owned(),
         root: root.map(str::to_owned),
-        mode: None,
+        policy: None,
         began_at,
     }
 }
@@ -37,16 +37,17 @@ pub async fn the_first_root_of_a_session_stays(place: &impl Place) {
     assert_eq!(now.root.as_deref(), Some("/tmp"), "the first directory that was said");
 }
 
-pub async fn the_mode_of_a_session_is_set_and_taken_back(place: &impl Place) {
+pub async fn the_policy_of_a_session_is_set_and_taken_back(place: &impl Place) {
     let store = place.open();
     let mine = session(id(), None, NOW);
     store.begin_session(&mine).await.unwrap();
-    for mode in [Some("explore".to_owned()), None] {
-        let set = store.set_session_mode(mine.key, "s", mode.clone(), entry("mode", "s")).await;
+    for policy in [Some(r#"{"mode":"explore"}"#.to_owned()), None] {
+        let set =
+            store.set_session_policy(mine.key, "s", policy.clone(), entry("policy", "s")).await;
         assert!(set.unwrap());
-        assert_eq!(store.begin_session(&mine).await.unwrap().mode, mode);
+        assert_eq!(store.begin_session(&mine).await.unwrap().policy, policy);
     }
-    let set = store.set_session_mode(mine.key, "t", None, entry("mode", "t")).await;
+    let set = store.set_session_policy(mine.key, "t", None, entry("policy", "t")).await;
     assert!(!set.unwrap());
     assert_eq!(chain_holds(&*store).await, 2);
 }

@@ -3,6 +3,9 @@
 //! A context is turned into the JSON of a policy file, which the engine reads as any other; what
 //! its rules say, how modes are spelled and which bucket a rule stands in is checked here.
 
+pub mod calls;
+pub mod context;
+
 use portcullis_engine::call::Call;
 use portcullis_engine::verdict::{self as engine, Outcome};
 use serde::Serialize;
@@ -168,6 +171,10 @@ impl Fields {
 
     fn take(&mut self, name: &str) -> Option<Value> {
         self.members.remove(name)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.members.contains_key(name)
     }
 
     fn text(&mut self, name: &str) -> Result<Option<String>, Error> {
