@@ -16,7 +16,7 @@ use portcullis_approval::audit::Entry;
 use portcullis_approval::{
     Ask, Asker, CallText, Decision, Id, Moment, Offer, Owners, Reply, Scope, Settlement, State,
 };
-use portcullis_benches::clock::quantile;
+use portcullis_benches::clock::{of_process, quantile};
 use portcullis_benches::table::Table;
 use portcullis_engine::Outcome;
 use portcullis_engine::policy_text::Fallback;
@@ -63,10 +63,16 @@ fn writes(runtime: &Runtime, rounds: usize, turn: Duration) -> Table {
     let producers = [1, 32, 256];
     let mut bare = Vec::new();
     let mut rates = [const { Vec::new() }; 3];
+    let mut costs = Vec::new();
     for _ in 0..rounds {
         bare.push(bare_log(&mut log, turn));
         for (count, rates) in producers.into_iter().zip(&mut rates) {
-            rates.push(runtime.block_on(produce(&store, count, turn)));
+            let (began, used) = (Instant::now(), of_process());
+            let writes = f64::from(runtime.block_on(produce(&store, count, turn)));
+            rates.push(writes / began.elapsed().as_secs_f64());
+            if count == 256 {
+                costs.push(of_process().saturating_sub(used).as_secs_f64() * 1e6 / writes);
+            }
         }
     }
     let ratio = |over: &[f64], under: &[f64]| {
@@ -78,6 +84,7 @@ fn writes(runtime: &Runtime, rounds: usize, turn: Duration) -> Table {
     for (count, rates) in producers.iter().zip(&rates) {
         table.note(&format!("{count} producers"), format!("{:.0}/s", quantile(rates, 0.5)));
     }
+    table.note("CPU of a write among 256", format!("{:.1} µs", quantile(&costs, 0.5)));
     let [one, some, many] = &rates;
     let goals = [
         ("1 producer over the bare log", ratio(one, &bare), 0.7),
@@ -103,7 +110,7 @@ fn bare_log(log: &mut File, turn: Duration) -> f64 {
     f64::from(count) / began.elapsed().as_secs_f64()
 }
 
-async fn produce(store: &Arc<dyn Store>, count: usize, turn: Duration) -> f64 {
+async fn produce(store: &Arc<dyn Store>, count: usize, turn: Duration) -> u32 {
     let began = Instant::now();
     let mut producers = tokio::task::JoinSet::new();
     for number in 0..count {
@@ -123,8 +130,7 @@ async fn produce(store: &Arc<dyn Store>, count: usize, turn: Duration) -> f64 {
             writes
         });
     }
-    let writes: u32 = producers.join_all().await.into_iter().sum();
-    f64::from(writes) / began.elapsed().as_secs_f64()
+    producers.join_all().await.into_iter().sum()
 }
 
 /// Opening a store whose process was killed, until it has answered and written something.

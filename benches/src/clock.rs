@@ -1,4 +1,4 @@
-//! The clock: CPU time of this thread.
+//! The clock: CPU time of this thread, or of all.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -8,7 +8,17 @@ use rustix::time::{ClockId, clock_gettime};
 /// CPU time this thread has used.
 #[must_use]
 pub fn now() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+    read(ClockId::ThreadCPUTime)
+}
+
+/// CPU time all threads of this process have used.
+#[must_use]
+pub fn of_process() -> Duration {
+    read(ClockId::ProcessCPUTime)
+}
+
+fn read(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
     let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or_default();
     Duration::new(seconds, nanoseconds)

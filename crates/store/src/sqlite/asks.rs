@@ -2,7 +2,7 @@
 
 use portcullis_approval::audit::Entry;
 use portcullis_approval::{Ask, Decision, Id, Moment, Settlement, State};
-use rusqlite::{Connection, OptionalExtension, Params, named_params, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 
 use super::chain::{Group, integer, number};
 use super::conditions::Conditions;
@@ -10,21 +10,19 @@ use super::grants;
 use crate::records::{AskFilter, AskRecord, Opened};
 use crate::{StoreError, broken, rows};
 
+// Values by place: looking up their names would cost more than the insert.
 const INSERT: &str = "INSERT INTO asks (id, key, agent, owner, label, session, run, call_id, \
-    digest, opened_at, deadline_at, unused_approval_s, state) VALUES (:id, :key, :agent, :owner, \
-    :label, :session, :run, :call_id, :digest, :opened_at, :deadline_at, :unused_approval_s, \
-    'pending')";
+    digest, opened_at, deadline_at, unused_approval_s, state) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')";
 
 const INSERT_TEXTS: &str = "INSERT INTO ask_texts (number, door, tool, input, cwd, home, shell, \
-    host, description, bound, verdict, tier, is_firm, offers, fallback) VALUES (:number, :door, \
-    :tool, :input, :cwd, :home, :shell, :host, :description, :bound, :verdict, :tier, :is_firm, \
-    :offers, :fallback)";
+    host, description, bound, verdict, tier, is_firm, offers, fallback) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 // `state = 'pending'` settles the race: the second writer changes no row.
-const SETTLE: &str = "UPDATE asks SET state = :state, outcome = :outcome, reply = :reply, \
-    scope = :scope, decided_by = :by, decided_door = :door, decided_at = :at, reason = :reason, \
-    feedback = :feedback, decided_input = :input, grants = :grants \
-    WHERE id = :id AND state = 'pending' RETURNING key";
+const SETTLE: &str = "UPDATE asks SET state = ?2, outcome = ?3, reply = ?4, scope = ?5, \
+    decided_by = ?6, decided_door = ?7, decided_at = ?8, reason = ?9, feedback = ?10, \
+    decided_input = ?11, grants = ?12 WHERE id = ?1 AND state = 'pending' RETURNING key";
 
 const CLAIM: &str = "UPDATE asks SET claimed_at = ?2 WHERE id = ?1 AND outcome = 'allow' \
     AND claimed_at IS NULL AND ?2 <= decided_at + unused_approval_s * 1000";
@@ -85,37 +83,37 @@ pub(super) fn open(
 
 fn insert(db: &Connection, ask: &Ask) -> Result<(), StoreError> {
     let Ask { call, asker, .. } = ask;
-    db.prepare_cached(INSERT)?.execute(named_params! {
-        ":id": ask.id.as_bytes(),
-        ":key": asker.key.as_bytes(),
-        ":agent": asker.agent,
-        ":owner": asker.owner,
-        ":label": asker.label,
-        ":session": call.session,
-        ":run": call.run,
-        ":call_id": call.call_id,
-        ":digest": ask.digest,
-        ":opened_at": ask.opened_at.ms(),
-        ":deadline_at": ask.deadline_at.map(Moment::ms),
-        ":unused_approval_s": integer(ask.unused_approval_s),
-    })?;
-    db.prepare_cached(INSERT_TEXTS)?.execute(named_params! {
-        ":number": db.last_insert_rowid(),
-        ":door": ask.door,
-        ":tool": call.tool,
-        ":input": call.input,
-        ":cwd": call.cwd,
-        ":home": call.home,
-        ":shell": call.shell,
-        ":host": call.host,
-        ":description": call.description,
-        ":bound": rows::bound(&ask.bound),
-        ":verdict": ask.verdict,
-        ":tier": ask.tier.name(),
-        ":is_firm": ask.is_firm,
-        ":offers": rows::offers(&ask.offers),
-        ":fallback": rows::fallback_name(ask.fallback),
-    })?;
+    db.prepare_cached(INSERT)?.execute(params![
+        ask.id.as_bytes(),
+        asker.key.as_bytes(),
+        asker.agent,
+        asker.owner,
+        asker.label,
+        call.session,
+        call.run,
+        call.call_id,
+        ask.digest,
+        ask.opened_at.ms(),
+        ask.deadline_at.map(Moment::ms),
+        integer(ask.unused_approval_s),
+    ])?;
+    db.prepare_cached(INSERT_TEXTS)?.execute(params![
+        db.last_insert_rowid(),
+        ask.door,
+        call.tool,
+        call.input,
+        call.cwd,
+        call.home,
+        call.shell,
+        call.host,
+        call.description,
+        rows::bound(&ask.bound),
+        ask.verdict,
+        ask.tier.name(),
+        ask.is_firm,
+        rows::offers(&ask.offers),
+        rows::fallback_name(ask.fallback),
+    ])?;
     Ok(())
 }
 
@@ -132,20 +130,20 @@ pub(super) fn settle(
     let key: Option<[u8; 16]> = db
         .prepare_cached(SETTLE)?
         .query_row(
-            named_params! {
-                ":id": decision.ask.as_bytes(),
-                ":state": decision.state.name(),
-                ":outcome": decision.outcome.name(),
-                ":reply": decision.reply.map(portcullis_approval::Reply::name),
-                ":scope": decision.scope.name(),
-                ":by": decision.by,
-                ":door": decision.door,
-                ":at": decision.at.ms(),
-                ":reason": decision.reason,
-                ":feedback": decision.feedback,
-                ":input": decision.input,
-                ":grants": rows::ids(&decision.grants),
-            },
+            params![
+                decision.ask.as_bytes(),
+                decision.state.name(),
+                decision.outcome.name(),
+                decision.reply.map(portcullis_approval::Reply::name),
+                decision.scope.name(),
+                decision.by,
+                decision.door,
+                decision.at.ms(),
+                decision.reason,
+                decision.feedback,
+                decision.input,
+                rows::ids(&decision.grants),
+            ],
             |row| row.get(0),
         )
         .optional()?;

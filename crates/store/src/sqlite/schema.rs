@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::{StoreError, broken};
@@ -36,7 +37,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
-    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_statements(&db)?;
     let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(broken("the file system cannot keep a write-ahead log"));
@@ -54,10 +55,18 @@ pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
-    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_statements(&db)?;
     db.pragma_update(None, "cache_size", -READER_CACHE)?;
     db.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(db)
+}
+
+/// Lets statements be prepared once: with each new value a plan that may depend on it would be
+/// made again.
+fn keep_statements(db: &Connection) -> Result<(), StoreError> {
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Brings the tables to the shape this version knows, in one transaction.
