@@ -19,7 +19,8 @@ pub fn canonical(text: &str) -> Option<String> {
 /// A text as a JSON string.
 #[must_use]
 pub fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    // Writing a string to memory cannot fail.
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 /// An object of members that are given in canonical form; they are put in order here.
