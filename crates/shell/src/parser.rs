@@ -63,6 +63,14 @@ pub(crate) struct Parser<'r> {
     closer: Closer,
     /// Where the last redirection ended; a reserved word right behind it is none.
     redirected: usize,
+    /// How many arrays in substitutions were read.
+    inner_arrays: usize,
+    /// Where the first command of the last `$(…)` or `<(…)` begins.
+    opening: usize,
+    /// What is being read that the shell looks into only when it runs it; empty for none.
+    unread: &'static str,
+    /// What is being read in which the shell only looks for the end; empty for none.
+    counted: &'static str,
     /// What a here-document has done to the substitution being read.
     reprint: Reprint,
     /// Whether double quotes of the word being read hold quotes of their own, in backticks or `${`.
@@ -119,6 +127,10 @@ impl<'r> Parser<'r> {
             unshelved: 0,
             closer: Closer::End,
             redirected: usize::MAX,
+            inner_arrays: 0,
+            unread: "",
+            counted: "",
+            opening: usize::MAX,
             reprint: Reprint::default(),
             has_bare_quote: false,
         }
@@ -195,6 +207,31 @@ impl<'r> Parser<'r> {
         let read = read(self)?;
         self.pos = pos;
         self.end = outer;
+        Ok(read)
+    }
+
+    /// Reads what the shell looks into only when it runs it: whatever is wrong there, it accepts
+    /// the text and runs what stands before.
+    pub(crate) fn late<T>(
+        &mut self,
+        what: &'static str,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        let outer = std::mem::replace(&mut self.unread, what);
+        let read = read(self)?;
+        self.unread = outer;
+        Ok(read)
+    }
+
+    /// Reads what the shell only looks for the end of: it does not see what is wrong there.
+    pub(crate) fn bracketed<T>(
+        &mut self,
+        what: &'static str,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        let outer = std::mem::replace(&mut self.counted, what);
+        let read = read(self)?;
+        self.counted = outer;
         Ok(read)
     }
 
@@ -277,13 +314,20 @@ impl<'r> Parser<'r> {
         kind: RefusalKind,
         start: usize,
         end: usize,
-        message: String,
+        mut message: String,
     ) -> Box<Refusal> {
+        let is_unclosed = start >= self.end || message.contains(" is never closed");
+        let unseen =
+            if is_unclosed || !self.unread.is_empty() { self.unread } else { self.counted };
+        if kind == RefusalKind::Syntax && !unseen.is_empty() {
+            message = format!("{unseen}: {message}");
+        }
+        let is_seen = unseen.is_empty();
         // Other shells read some things that bash does not: what is not understood is not thereby
         // an error. A quote that never closes is one everywhere.
         let is_doubtful = kind == RefusalKind::Syntax
             && match self.reader.dialect {
-                Dialect::Bash => false,
+                Dialect::Bash => !is_seen,
                 Dialect::Sh => !message.contains(" quote is never closed"),
                 Dialect::Zsh => true,
             };

@@ -82,7 +82,7 @@ impl Printer<'_> {
         for redirection in std::mem::take(&mut self.waiting) {
             let Some(heredoc) = redirection.heredoc else { continue };
             for word in self.tree.list(heredoc.body) {
-                self.body(word, heredoc.quoted);
+                self.body(word);
             }
             if heredoc.closed {
                 let delimiter = self.delimiter(&redirection);

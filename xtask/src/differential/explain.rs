@@ -162,8 +162,8 @@ impl Rule {
         }
         match (self.inside, relation) {
             (None, _) => Ok(true),
-            (Some(part), Relation::WeRefuse { .. }) => {
-                Ok(blind::spot(oracle, shell, text)? == Some(part))
+            (Some(Part::Parameter), Relation::WeRefuse { span, .. }) => {
+                blind::is_bad_substitution(oracle, text, span.start as usize)
             }
             (Some(Part::BraceCommand), Relation::WeAccept { .. }) => {
                 blind::agree_without_brace_commands(oracle, shell, text)

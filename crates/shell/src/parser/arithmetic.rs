@@ -6,6 +6,7 @@
 use crate::dialect::Dialect;
 use crate::parser::brackets::{Rules, Single};
 use crate::parser::{Parsed, Parser};
+use crate::refusal::Refusal;
 use crate::span::Span;
 use crate::word::{Part, PartKind, Place, Word};
 
@@ -20,6 +21,10 @@ impl Parser<'_> {
             self.look_ahead(at, 1)?;
             match self.byte(here) {
                 0 => return Ok(self.end),
+                b'\n' if self.unshelved > 0 || !self.waiting.is_empty() => {
+                    let what = "a line break between brackets before the body of a here-document";
+                    return Err(self.unsupported(at, here + 1, what));
+                }
                 byte if byte == open => depth = depth.saturating_add(1),
                 byte if byte == close && depth == 0 => return Ok(here),
                 byte if byte == close => depth -= 1,
@@ -46,6 +51,12 @@ impl Parser<'_> {
             return Ok(());
         }
         Err(self.unsupported(start, self.pos, "text whose brackets do not match"))
+    }
+
+    /// A refusal of what counting brackets does not see, though it may hold some.
+    pub(crate) fn unseen_behind(&self, start: usize) -> Box<Refusal> {
+        let what = "a comment or here-document behind two parentheses";
+        self.unsupported(start, self.pos, what)
     }
 
     /// Where the quote that opens at `open` closes, or the end of the text.
@@ -79,13 +90,14 @@ impl Parser<'_> {
             nests: (b'(', b')'),
             single: Single::Hides,
             quoted: false,
-            is_word: false,
+            in_braces: false,
             opener: (start, 2, "the arithmetic", "))"),
         };
-        let word = self.enclosed_word(&rules, Place::Arithmetic)?;
-        let is_bracket = |&byte: &u8| matches!(byte, b'[' | b']');
-        if self.reader.dialect == Dialect::Zsh && self.tree.text(word.span).iter().any(is_bracket) {
-            return Err(self.unsupported(start, self.pos, "a bracket in arithmetic"));
+        let word = self
+            .bracketed("in arithmetic", |parser| parser.enclosed_word(&rules, Place::Arithmetic))?;
+        let is_odd = |&byte: &u8| matches!(byte, b'[' | b']' | b'{' | b'}');
+        if self.reader.dialect == Dialect::Zsh && self.tree.text(word.span).iter().any(is_odd) {
+            return Err(self.unsupported(start, self.pos, "a bracket or brace in arithmetic"));
         }
         if closer != self.here() {
             return Err(self.unexpected("`;` between the expressions"));
@@ -117,10 +129,12 @@ impl Parser<'_> {
             nests: (b'[', b']'),
             single: Single::Hides,
             quoted: false,
-            is_word: false,
+            in_braces: false,
             opener: (start, 2, "`$[`", "]"),
         };
-        let word = self.enclosed_word(&rules, Place::Arithmetic)?;
+        // Between double quotes bash looks for its end in a way of its own.
+        let word =
+            self.late("in `$[…]`", |parser| parser.enclosed_word(&rules, Place::Arithmetic))?;
         self.same_end(start, self.pos, counted)?;
         self.pos += 1;
         let expression = self.one(word);

@@ -33,7 +33,7 @@ impl Parser<'_> {
             Sign::Subscript => {
                 self.only_beyond_sh(start, "a subscript")?;
                 self.pos = end;
-                let subscript = self.subscript()?;
+                let subscript = self.subscript(false)?;
                 let Sign::Equals(appends, after) = self.sign(self.pos)? else {
                     return Err(self.unsupported(start, self.pos, "this subscript"));
                 };
@@ -137,6 +137,7 @@ impl Parser<'_> {
     fn array(&mut self) -> Parsed<List<Assignment>> {
         let start = self.pos;
         self.pos += 1;
+        self.inner_arrays += usize::from(self.closer == Closer::Parenthesis);
         let mut elements = Few::<Assignment, 4>::new();
         loop {
             self.skip_blanks();
@@ -163,9 +164,10 @@ impl Parser<'_> {
             if crate::lexer::is_break(self.here()) && !self.is_at_process() {
                 return Err(self.unexpected("a word or `)`"));
             }
+            let inner_arrays = self.inner_arrays;
             let mut element = Assignment { name: Span::new(at, at), ..Assignment::default() };
             if self.here() == b'[' && self.is_assigned_subscript(at)? {
-                element.subscript = self.subscript()?;
+                element.subscript = self.subscript(false)?;
                 let Sign::Equals(appends, after) = self.sign(self.pos)? else {
                     return Err(self.unsupported(at, self.pos, "this subscript"));
                 };
@@ -179,6 +181,11 @@ impl Parser<'_> {
                     _ => self.word(Place::Argument)?,
                 };
                 element.value = Assigned::Word(self.one(word));
+            }
+            if self.byte(at) == b'[' && self.inner_arrays != inner_arrays {
+                // Bash before 5.3 reads the inner one as it reads words.
+                let what = "an array in a substitution in a subscript of an array";
+                return Err(self.unsupported(at, self.pos, what));
             }
             element.span = Span::new(at, self.pos);
             elements.push(element);

@@ -21,8 +21,8 @@ pub(crate) struct Rules {
     pub(crate) single: Single,
     /// Whether the text stands inside double quotes or a body.
     pub(crate) quoted: bool,
-    /// Whether blanks and operators end it as they end a word.
-    pub(crate) is_word: bool,
+    /// Whether a brace ends the expansion around it, whatever brackets are open.
+    pub(crate) in_braces: bool,
     /// The opener: where it stands, its length, its name, and the closer that was wanted.
     pub(crate) opener: (usize, usize, &'static str, &'static str),
 }
@@ -73,9 +73,10 @@ impl Parser<'_> {
                 if depth == 0 && rules.stops.contains(&byte) {
                     return Ok(parts);
                 }
-                if rules.is_word && matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&') {
-                    let (start, len, what, closer) = rules.opener;
-                    return Err(self.unclosed(start, len, what, closer));
+                if rules.in_braces && byte == b'}' {
+                    // Bash does not count these brackets and ends the expansion here.
+                    let what = "a closing brace between brackets in an expansion";
+                    return Err(self.unsupported(rules.opener.0, at + 1, what));
                 }
                 if byte == open {
                     depth = depth.saturating_add(1);
@@ -191,7 +192,7 @@ impl Parser<'_> {
     /// (The parser stands before the bracket.)
     pub(crate) fn bracketed_run(&mut self, parts: &mut Parts) -> Parsed<()> {
         let start = self.pos;
-        let inner = self.subscript_parts(Single::Quotes)?;
+        let inner = self.subscript_parts(Single::Quotes, false)?;
         let next = self.joined(self.pos + 1);
         let is_assigned = self.byte(next) == b'='
             || self.byte(next) == b'+' && self.byte(self.joined(next + 1)) == b'=';
@@ -209,9 +210,9 @@ impl Parser<'_> {
     }
 
     /// A subscript; the parser stands before `[` and ends behind `]`.
-    pub(crate) fn subscript(&mut self) -> Parsed<List<Word>> {
+    pub(crate) fn subscript(&mut self, in_braces: bool) -> Parsed<List<Word>> {
         let start = self.pos + 1;
-        let mut parts = self.subscript_parts(Single::Hides)?;
+        let mut parts = self.subscript_parts(Single::Hides, in_braces)?;
         let span = Span::new(start, self.pos);
         self.pos += 1;
         let parts = parts.shelve(&mut self.tree);
@@ -219,7 +220,7 @@ impl Parser<'_> {
         Ok(self.one(word))
     }
 
-    fn subscript_parts(&mut self, single: Single) -> Parsed<Parts> {
+    fn subscript_parts(&mut self, single: Single, in_braces: bool) -> Parsed<Parts> {
         let start = self.pos;
         self.pos += 1;
         self.deeper(|parser| {
@@ -228,7 +229,7 @@ impl Parser<'_> {
                 nests: (b'[', b']'),
                 single,
                 quoted: false,
-                is_word: false,
+                in_braces,
                 opener: (start, 1, "the subscript", "]"),
             })
         })
@@ -241,6 +242,7 @@ impl Parser<'_> {
         let (_, at) = self.second();
         self.pos = at + 1;
         let counted = self.counted_end(self.pos, b'(', b')')?;
+        let unseen = self.unseen;
         let mut alternatives = Few::<Word, 4>::new();
         loop {
             let rules = Rules {
@@ -248,10 +250,11 @@ impl Parser<'_> {
                 nests: (b'(', b')'),
                 single: Single::Quotes,
                 quoted: false,
-                is_word: false,
+                in_braces: false,
                 opener: (start, 2, "the pattern", ")"),
             };
-            let word = self.enclosed_word(&rules, Place::Pattern)?;
+            let word = self
+                .bracketed("in a pattern", |parser| parser.enclosed_word(&rules, Place::Pattern))?;
             alternatives.push(word);
             self.pos += 1;
             if self.byte(self.pos - 1) == b')' {
@@ -259,6 +262,10 @@ impl Parser<'_> {
             }
         }
         self.same_end(start, self.pos - 1, counted)?;
+        if self.unseen != unseen {
+            let what = "a comment or here-document in a pattern";
+            return Err(self.unsupported(start, self.pos, what));
+        }
         let alternatives = alternatives.shelve(&mut self.tree);
         let kind = PartKind::ExtendedGlob { operator, alternatives };
         Ok(Part { span: Span::new(start, self.pos), kind })

@@ -128,12 +128,18 @@ impl Parser<'_> {
             if self.is_doubled(end) {
                 self.pos = at + 1;
                 self.only_beyond_sh(start, "`((`")?;
-                let word = self.doubled(start, end)?;
+                let unseen = self.unseen;
+                let word = match self.doubled(start, end) {
+                    // What counting does not see has shifted where it ends.
+                    Err(_) if self.unseen != unseen => return Err(self.unseen_behind(start)),
+                    read => read?,
+                };
                 return Ok(Kind::Arithmetic(self.one(word)));
             }
             if self.byte(end + 1) == b'\n' {
+                // Bash looks for the second one on this line, by counting in its own way.
                 self.pos = end + 1;
-                return Err(self.unexpected("`)`"));
+                return Err(self.unsupported(start, self.pos, "text whose brackets do not match"));
             }
         }
         self.pos += 1;
@@ -141,8 +147,7 @@ impl Parser<'_> {
         let script = self.filled_script()?;
         self.skip_blanks();
         if second == b'(' && self.unseen != unseen {
-            let what = "a comment or here-document behind two parentheses";
-            return Err(self.unsupported(start, self.pos, what));
+            return Err(self.unseen_behind(start));
         }
         if self.here() != b')' {
             if self.pos >= self.end {
@@ -191,11 +196,19 @@ impl Parser<'_> {
         if self.here() != b'(' || second != b'(' {
             return self.named_loop(start).map(Kind::For);
         }
-        if self.reader.dialect == Dialect::Sh {
+        let is_joined = self.pos == start + b"for".len();
+        let is_odd = match self.reader.dialect {
+            Dialect::Bash => false,
+            Dialect::Sh => true,
+            // Without a blank it is a subshell in a subshell.
+            Dialect::Zsh => is_joined,
+        };
+        if is_odd {
             return Err(self.unsupported(start, at + 1, "`for ((`"));
         }
         self.pos = at + 1;
         let counted = self.counted_end(self.pos, b'(', b')')?;
+        let arms = self.tree.arms.len();
         let mut head = Few::<Word, 3>::new();
         for closer in [b';', b';', b')'] {
             let word = self.arithmetic(closer, start, true)?;
@@ -204,6 +217,12 @@ impl Parser<'_> {
         }
         let last = head.as_slice().last().map_or(0, |word| word.span.end as usize);
         self.same_end(start, last, counted)?;
+        let text = self.tree.text(Span::new(at + 1, last));
+        if self.tree.arms.len() > arms || crate::parser::words::may_comment(text) {
+            // Bash reads the head again and takes the one for open, the other for a comment.
+            let what = "`case` or `#` in an expression of a loop";
+            return Err(self.unsupported(start, self.pos, what));
+        }
         self.pos += 1;
         self.skip_blanks();
         if self.here() == b';' {
@@ -218,6 +237,10 @@ impl Parser<'_> {
     /// `name [in words] ; do … done`, for `for` and `select`.
     fn named_loop(&mut self, start: usize) -> Parsed<Loop> {
         self.skip_blanks();
+        if self.is_at_process() {
+            // Bash finds out when it runs the loop.
+            return Err(self.unsupported(start, self.pos + 2, "a process substitution as a name"));
+        }
         if crate::lexer::is_break(self.here()) {
             return Err(self.unexpected("a name"));
         }
@@ -326,6 +349,11 @@ impl Parser<'_> {
                 return Err(self.unexpected("a pattern"));
             }
             let word = self.word(Place::Pattern)?;
+            if self.tree.text(word.span) == b"}" && self.reader.dialect == Dialect::Bash {
+                // Inside `{ … }` bash takes it for the closing one.
+                let what = "a closing brace as a pattern";
+                return Err(self.unsupported(self.pos - 1, self.pos, what));
+            }
             patterns.push(word);
             self.skip_blanks();
             match self.here() {

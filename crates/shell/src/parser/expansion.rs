@@ -32,7 +32,7 @@ impl Parser<'_> {
         expansion.name = self.parameter_name(start)?;
         if self.here() == b'[' && is_name_start(self.byte(expansion.name.start as usize)) {
             self.not_in_posix_expansion(start, "a subscript")?;
-            expansion.subscript = self.subscript()?;
+            expansion.subscript = self.subscript(true)?;
         }
         if expansion.prefix == Prefix::Indirect
             && expansion.subscript.is_empty()
@@ -113,7 +113,8 @@ impl Parser<'_> {
             return self.unsupported(start, self.pos + 1, "a letter beyond ASCII in an expansion");
         }
         let message = "this is no parameter expansion; the shell calls it a bad substitution";
-        self.refuse(RefusalKind::Syntax, start, self.pos + 1, message.into())
+        // It says so when it runs the command; those before have run by then.
+        self.refuse(RefusalKind::Unsupported, start, self.pos + 1, message.into())
     }
 
     fn not_in_posix_expansion(&self, start: usize, what: &str) -> Parsed<()> {
@@ -170,6 +171,9 @@ impl Parser<'_> {
             }
         }
         if action == Action::Transform {
+            if self.here() == b'}' {
+                return Err(self.unsupported(start, self.pos + 1, "`@` without a letter"));
+            }
             if !self.here().is_ascii_alphabetic() {
                 return Err(self.bad_substitution(start));
             }
@@ -215,8 +219,14 @@ impl Parser<'_> {
             Single::Quotes
         };
         let nests = if action == Action::Slice { (b'(', b')') } else { (0, 0) };
-        let rules =
-            Rules { stops, nests, single, quoted, is_word: false, opener: (start, 2, "`${`", "}") };
+        let rules = Rules {
+            stops,
+            nests,
+            single,
+            quoted,
+            in_braces: true,
+            opener: (start, 2, "`${`", "}"),
+        };
         // `${x//}/y}`: the first byte of a pattern may be the sign itself.
         let word = if action == Action::Replace && is_first && self.here() == b'/' {
             self.argument_from_slash(&rules, place)?

@@ -49,7 +49,10 @@ impl Parser<'_> {
         let Some(&redirection) = self.tree.redirections.get(place) else { return Ok(()) };
         let quoted = redirection.heredoc.is_some_and(|heredoc| heredoc.quoted);
         let tabs = redirection.operator == Operator::HeredocTabs;
-        let delimiter = self.delimiter(redirection.target);
+        let delimiter = self
+            .tree
+            .only(redirection.target)
+            .map_or_else(Vec::new, |word| self.without_quotes(word));
         let start = self.pos;
         let extent = self.extent(&delimiter, quoted, tabs)?;
         // The shell ends the last line even where the text does not.
@@ -85,7 +88,9 @@ impl Parser<'_> {
             }
         } else {
             // The body is a text of its own: nothing in it ends the substitution around it.
-            self.nested(Closer::End, |parser| parser.within(from, to, Parser::body))?
+            self.late("in a here-document", |parser| {
+                parser.nested(Closer::End, |parser| parser.within(from, to, Parser::body))
+            })?
         };
         self.pos = extent.next;
         let body = self.body_word(Span::new(from, to), parts);
@@ -101,10 +106,9 @@ impl Parser<'_> {
         self.one(Word::new(span, parts, Place::Body))
     }
 
-    /// The delimiter with its quotes taken off.
-    fn delimiter(&self, target: crate::tree::List<Word>) -> Vec<u8> {
+    /// The text of a word with its quotes taken off.
+    pub(super) fn without_quotes(&self, word: &Word) -> Vec<u8> {
         let mut text = Vec::new();
-        let Some(word) = self.tree.only(target) else { return text };
         for part in self.tree.list(word.parts) {
             if let PartKind::DoubleQuoted { parts, .. } = part.kind {
                 for part in self.tree.list(parts) {

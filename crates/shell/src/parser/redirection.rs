@@ -139,9 +139,12 @@ impl Parser<'_> {
             return Err(self.unsupported(start, self.pos + 1, "this redirection"));
         }
         let copies = matches!(operator, Operator::CopyIn | Operator::CopyOut);
-        if copies && self.byte(self.joined(self.pos)) == b'-' {
-            // `>&-` is complete; whatever stands behind it is the next word.
-            let at = self.joined(self.pos);
+        let mut at = self.joined(self.pos);
+        while self.reader.dialect == Dialect::Bash && matches!(self.byte(at), b' ' | b'\t') {
+            at = self.joined(at + 1);
+        }
+        if copies && self.byte(at) == b'-' {
+            // `>&-` is complete, also with a blank in it; what stands behind is the next word.
             self.pos = at + 1;
             let part = Part { span: Span::new(at, at + 1), kind: PartKind::Literal };
             let parts = self.one(part);

@@ -1,7 +1,10 @@
 //! Simple commands and function definitions of the form `name () …`.
 
+use std::borrow::Cow;
+
 use crate::dialect::Dialect;
 use crate::few::Few;
+use crate::lexer::{Class, class};
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
 use crate::tree::{Assignment, Command, Kind, List, Redirection, Simple};
@@ -18,7 +21,34 @@ const DECLARATIONS: [&[u8]; 8] =
 impl Parser<'_> {
     /// Reads assignments, words and redirections up to the end of the command.
     pub(crate) fn simple(&mut self) -> Parsed<Command> {
-        self.simple_command(false)
+        match self.lone_word() {
+            Some(command) => Ok(command),
+            None => self.simple_command(false),
+        }
+    }
+
+    /// The common case first: one word of bytes that stand for themselves.
+    fn lone_word(&mut self) -> Option<Command> {
+        let start = self.pos;
+        let mut end = start;
+        while class(self.byte(end)) == Class::Plain && self.byte(end) != b'=' {
+            end += 1;
+        }
+        let is_ended = match self.byte(end) {
+            0 | b'\n' | b';' | b'|' | b')' => true,
+            b'&' => self.byte(self.joined(end + 1)) != b'>',
+            _ => false,
+        };
+        let is_own = self.reader.dialect == Dialect::Zsh || self.here() == b'#';
+        if !is_ended || end == start || is_own {
+            return None;
+        }
+        self.pos = end;
+        let span = Span::new(start, end);
+        let parts = self.one(Part { span, kind: PartKind::Literal });
+        let words = self.one(Word::new(span, parts, Place::Argument));
+        let kind = Kind::Simple(Simple { words, ..Simple::default() });
+        Some(Command { span, kind, ..Command::default() })
     }
 
     /// Reads the simple command of a coprocess, whose second word stands where a command begins.
@@ -133,7 +163,10 @@ impl Parser<'_> {
         if self.is_at_reserved() && !self.is_at_compound() {
             return Err(self.unexpected("a command"));
         }
-        let end = self.name_end(self.pos);
+        let mut end = self.name_end(self.pos);
+        while end > self.pos && crate::lexer::is_name(self.byte(self.joined(end))) {
+            end = self.joined(end) + 1;
+        }
         let is_assigned =
             end > self.pos && matches!(self.byte(self.joined(end)), b'=' | b'+' | b'[');
         if is_assigned || self.is_at_compound() {
@@ -144,7 +177,7 @@ impl Parser<'_> {
     }
 
     fn is_declaration(&self, word: &Word) -> bool {
-        DECLARATIONS.contains(&self.plain(word))
+        DECLARATIONS.contains(&self.plain(word).as_ref())
     }
 
     /// `name () body`; the parser stands before `(`.
@@ -170,27 +203,27 @@ impl Parser<'_> {
         if rest.is_empty() || self.reader.dialect != Dialect::Bash {
             return Ok(());
         }
-        if rest.iter().any(|word| GLOB_OPTIONS.contains(&self.plain(word))) {
+        if rest.iter().any(|word| GLOB_OPTIONS.contains(&self.spelled(word).as_ref())) {
             self.tree.patterns_are_doubtful = true;
         }
-        match self.plain(program) {
+        match self.spelled(program).as_ref() {
             b"set" => {
                 // `set +B` keeps braces as they are, even in what runs later from before it.
                 let is_doubtful = |text: &[u8]| {
                     text == b"braceexpand" || text.starts_with(b"+") && text.contains(&b'B')
                 };
-                if rest.iter().any(|word| is_doubtful(self.plain(word))) {
+                if rest.iter().any(|word| is_doubtful(&self.spelled(word))) {
                     self.tree.braces_are_doubtful = true;
                 }
                 let takes_keywords = |text: &[u8]| {
                     text == b"keyword" || text.starts_with(b"-") && text.contains(&b'k')
                 };
-                if rest.iter().any(|word| takes_keywords(self.plain(word))) {
+                if rest.iter().any(|word| takes_keywords(&self.spelled(word))) {
                     return Err(self.unsupported(start, self.pos, "`set -k`"));
                 }
             }
-            b"shopt" if rest.iter().any(|word| self.plain(word) == b"extglob") => {
-                match rest.first().map(|word| self.plain(word)) {
+            b"shopt" if rest.iter().any(|word| self.spelled(word).as_ref() == b"extglob") => {
+                match rest.first().map(|word| self.spelled(word)).as_deref() {
                     Some(b"-s") => self.extglob = true,
                     Some(b"-u") => self.extglob = self.reader.extglob,
                     _ => {}
@@ -201,12 +234,25 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The text of a word that is nothing but literal; empty for any other.
-    fn plain(&self, word: &Word) -> &[u8] {
-        match self.tree.list(word.parts) {
-            [Part { span, kind: PartKind::Literal }] => self.tree.text(*span),
-            _ => b"",
+    /// The text of a word that is nothing but literal; empty for any other. Lines that go on are
+    /// joined.
+    fn plain(&self, word: &Word) -> Cow<'_, [u8]> {
+        let parts = self.tree.list(word.parts);
+        if let [Part { span, kind: PartKind::Literal }] = parts {
+            return Cow::Borrowed(self.tree.text(*span));
         }
+        if parts.iter().any(|part| !matches!(part.kind, PartKind::Literal)) {
+            return Cow::Borrowed(b"");
+        }
+        Cow::Owned(parts.iter().flat_map(|part| self.tree.text(part.span)).copied().collect())
+    }
+
+    /// The text of a word without its quotes, as far as it is known from its spelling.
+    fn spelled(&self, word: &Word) -> Cow<'_, [u8]> {
+        if let [Part { span, kind: PartKind::Literal }] = self.tree.list(word.parts) {
+            return Cow::Borrowed(self.tree.text(*span));
+        }
+        Cow::Owned(self.without_quotes(word))
     }
 
     /// The redirections behind a compound command.

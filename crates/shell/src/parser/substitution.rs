@@ -138,18 +138,31 @@ impl Parser<'_> {
             _ => None,
         };
         let unseen = self.unseen;
-        let script = self.nested(Closer::Parenthesis, Parser::script)?;
-        self.skip_blanks();
-        if self.here() != b')' {
-            if self.pos >= self.end {
-                return Err(self.unclosed(start, len, what, ")"));
-            }
-            return Err(self.unexpected("`)`"));
+        self.opening = self.joined(self.pos);
+        while matches!(self.byte(self.opening), b' ' | b'\t') {
+            self.opening = self.joined(self.opening + 1);
         }
+        let counted_place = if counted.is_some() { "behind two parentheses" } else { self.counted };
+        let read = self.bracketed(counted_place, |parser| {
+            let script = parser.nested(Closer::Parenthesis, Parser::script)?;
+            parser.skip_blanks();
+            if parser.here() == b')' {
+                return Ok(script);
+            }
+            if parser.pos >= parser.end {
+                return Err(parser.unclosed(start, len, what, ")"));
+            }
+            Err(parser.unexpected("`)`"))
+        });
+        let script = match read {
+            Err(_) if counted.is_some() && self.unseen != unseen => {
+                return Err(self.unseen_behind(start));
+            }
+            read => read?,
+        };
         self.same_end(start, self.pos, counted.unwrap_or(self.pos))?;
         if counted.is_some() && self.unseen != unseen {
-            let what = "a comment or here-document behind two parentheses";
-            return Err(self.unsupported(start, self.pos, what));
+            return Err(self.unseen_behind(start));
         }
         self.pos += 1;
         Ok(script)
@@ -191,19 +204,22 @@ impl Parser<'_> {
         self.has_bare_quote |= quoted && self.holds_bare_quote(start + 1, at);
         let (from, to) =
             if is_escaped { self.unescape(start + 1, at, quoted)? } else { (start + 1, at) };
-        let script = self.nested(Closer::End, |parser| {
-            parser.within(from, to, |parser| {
-                let script = parser.script()?;
-                if parser.pos < parser.end {
-                    return Err(parser.unexpected("a command"));
-                }
-                parser.end_waiting()?;
-                Ok(script)
-            })
+        let script = self.late("between backticks", |parser| {
+            parser.nested(Closer::End, |parser| parser.within(from, to, Parser::whole_script))
         })?;
         self.pos = at + 1;
         let kind = PartKind::Command { form: CommandForm::Backtick, script };
         Ok(Part { span: Span::new(start, at + 1), kind })
+    }
+
+    /// A script that is all there is.
+    fn whole_script(&mut self) -> Parsed<Script> {
+        let script = self.script()?;
+        if self.pos < self.end {
+            return Err(self.unexpected("a command"));
+        }
+        self.end_waiting()?;
+        Ok(script)
     }
 
     /// Backticks between the braces of an expansion: there shells do not agree about `\"`.
@@ -256,14 +272,18 @@ impl Parser<'_> {
             form = CommandForm::BraceReply;
             self.pos += 1;
         }
-        let script = self.nested(Closer::Brace, Parser::script)?;
-        self.skip_blanks();
-        if self.here() != b'}' {
-            if self.pos >= self.end {
-                return Err(self.unclosed(start, 2, "`${`", "}"));
+        // Bash before 5.3 takes it for a parameter that ends at the first brace.
+        let script = self.late("in `${ …; }`", |parser| {
+            let script = parser.nested(Closer::Brace, Parser::script)?;
+            parser.skip_blanks();
+            if parser.here() != b'}' {
+                if parser.pos >= parser.end {
+                    return Err(parser.unclosed(start, 2, "`${`", "}"));
+                }
+                return Err(parser.unexpected("`}` after `;` or a new line"));
             }
-            return Err(self.unexpected("`}` after `;` or a new line"));
-        }
+            Ok(script)
+        })?;
         self.pos += 1;
         let kind = PartKind::Command { form, script };
         Ok(Part { span: Span::new(start, self.pos), kind })

@@ -189,6 +189,9 @@ impl Parser<'_> {
         if self.is_at_closer() {
             return Err(self.unexpected("a word"));
         }
+        if side == Side::Regex && self.here() == b')' {
+            return Err(self.unsupported(self.pos, self.pos + 1, "nothing as an expression"));
+        }
         let is_regex_start = side == Side::Regex && matches!(self.here(), b'(' | b'|');
         if is_break(self.here()) && !self.is_at_process() && !is_regex_start {
             return Err(self.unexpected("a word"));
@@ -249,12 +252,19 @@ impl Parser<'_> {
             nests: (b'(', b')'),
             single: Single::Quotes,
             quoted: false,
-            is_word: false,
+            in_braces: false,
             opener: (open, 1, "the group", ")"),
         };
         let counted = self.counted_end(self.pos, b'(', b')')?;
-        let inner = self.deeper(|parser| parser.enclosed(&rules))?;
+        let unseen = self.unseen;
+        let inner = self.bracketed("in a group of an expression", |parser| {
+            parser.deeper(|parser| parser.enclosed(&rules))
+        })?;
         self.same_end(open, self.pos, counted)?;
+        if self.unseen != unseen {
+            let what = "a comment or here-document in a group of an expression";
+            return Err(self.unsupported(open, self.pos, what));
+        }
         for &part in inner.as_slice() {
             parts.push(part);
         }

@@ -414,7 +414,7 @@ impl Parser<'_> {
 }
 
 /// Whether a comment may stand in the text of a word, in a substitution.
-fn may_comment(text: &[u8]) -> bool {
+pub(crate) fn may_comment(text: &[u8]) -> bool {
     text.windows(2).any(|pair| matches!(pair, [before, b'#'] if crate::lexer::is_break(*before)))
 }
 

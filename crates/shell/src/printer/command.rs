@@ -110,12 +110,13 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether the program is a reserved word, which only a redirection before it makes a word.
+    /// Whether the program is a word only because a redirection stands before it: reserved words,
+    /// options of `time`, and what would close `${ …; }`.
     fn begins_reserved(&self, simple: &Simple) -> bool {
-        simple.assignments.is_empty()
-            && self
-                .program(simple)
-                .is_some_and(|program| Keyword::is_reserved(&program) || program.starts_with(b"-"))
+        let is_odd = |program: Vec<u8>| {
+            Keyword::is_reserved(&program) || matches!(program.first(), Some(b'-' | b'}'))
+        };
+        simple.assignments.is_empty() && self.program(simple).is_some_and(is_odd)
     }
 
     /// The program's text as it is printed, without line breaks inside it.

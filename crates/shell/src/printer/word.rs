@@ -11,13 +11,10 @@ impl Printer<'_> {
         self.parts(word.parts, false);
     }
 
-    /// The body of a here-document; a quoted one is its text.
-    pub(super) fn body(&mut self, word: &Word, quoted: bool) {
-        if quoted {
-            self.put(self.tree.text(word.span));
-        } else {
-            self.parts(word.parts, false);
-        }
+    /// The body of a here-document is its text: printed anew, a substitution in it could come to
+    /// have a line that is the delimiter.
+    pub(super) fn body(&mut self, word: &Word) {
+        self.put(self.tree.text(word.span));
     }
 
     /// The line that ends a here-document.
@@ -103,9 +100,12 @@ impl Printer<'_> {
 
     fn between(&mut self, opener: &str, text: &[u8], closer: &str) {
         self.put(opener);
-        // `$( (…) )` keeps its blank, or it would read as arithmetic.
+        // `$( (…) )` keeps its blank, or it would read as arithmetic; and bash knows `time` only
+        // on a line of its own.
         if text.first() == Some(&b'(') {
             self.put(" ");
+        } else if text.starts_with(b"time ") {
+            self.put("\n");
         }
         self.put(text);
         self.put(closer);
