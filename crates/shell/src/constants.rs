@@ -55,8 +55,10 @@ const UNRELIABLE: [&[u8]; 29] = [
 const UNRELIABLE_FAMILIES: [&[u8]; 4] = [b"BASH", b"COMP_", b"COPROC_", b"READLINE_"];
 
 fn is_reliable(name: &[u8]) -> bool {
-    !UNRELIABLE.contains(&name)
-        && !UNRELIABLE_FAMILIES.iter().any(|family| name.starts_with(family))
+    // All of them begin with a capital or are `_`.
+    name.first().is_some_and(u8::is_ascii_lowercase)
+        || !UNRELIABLE.contains(&name)
+            && !UNRELIABLE_FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
 /// What is known of the parameters at one point of a script.

@@ -60,6 +60,53 @@ impl<T: Shelved, const N: usize> Few<T, N> {
     }
 }
 
+/// Nodes of lists that are being read, the innermost list last: reading a list costs nothing but
+/// its nodes.
+#[derive(Default)]
+pub(crate) struct Stack<T> {
+    nodes: Vec<T>,
+}
+
+impl<T: Shelved> Stack<T> {
+    /// Where a list that begins now will begin.
+    pub(crate) fn mark(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn push(&mut self, node: T) {
+        self.nodes.push(node);
+    }
+
+    /// How many nodes the list has that began at `mark`.
+    pub(crate) fn len(&self, mark: usize) -> usize {
+        self.nodes.len().saturating_sub(mark)
+    }
+
+    /// The first node of the list that began at `mark`.
+    pub(crate) fn first(&self, mark: usize) -> Option<T> {
+        self.nodes.get(mark).copied()
+    }
+
+    /// Gives up the list that began at `mark`.
+    pub(crate) fn discard(&mut self, mark: usize) {
+        self.nodes.truncate(mark);
+    }
+
+    /// Moves the list that began at `mark` to its shelf.
+    pub(crate) fn shelve(&mut self, mark: usize, tree: &mut Tree) -> List<T> {
+        let nodes = self.nodes.get(mark..).unwrap_or_default();
+        if nodes.is_empty() {
+            return List::default();
+        }
+        let shelved = T::shelf_mut(tree);
+        let start = shelved.len();
+        let len = nodes.len();
+        shelved.extend_from_slice(nodes);
+        self.nodes.truncate(mark);
+        List::new(start, len)
+    }
+}
+
 /// Puts one node on its shelf.
 pub(crate) fn shelve_one<T: Shelved>(tree: &mut Tree, node: T) -> List<T> {
     let shelf = T::shelf_mut(tree);

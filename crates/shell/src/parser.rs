@@ -26,13 +26,14 @@ mod test;
 mod words;
 
 use crate::dialect::Dialect;
-use crate::few::{Few, shelve_one};
+use crate::few::{Few, Stack, shelve_one};
 use crate::limits::Limits;
 use crate::origin::Origins;
 use crate::reader::Reader;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::span::Span;
-use crate::tree::{List, Redirection, Shelved, Tree};
+use crate::tree::{Assignment, List, Redirection, Shelved, Tree};
+use crate::word::Word;
 
 /// What reading a piece of text gives.
 pub(crate) type Parsed<T> = Result<T, Box<Refusal>>;
@@ -47,6 +48,10 @@ pub(crate) struct Parser<'r> {
     pub(crate) end: usize,
     /// Whether `@(` and its kin are patterns.
     pub(crate) extglob: bool,
+    /// The words, assignments and redirections of the simple commands being read.
+    words: Stack<Word>,
+    assignments: Stack<Assignment>,
+    redirections: Stack<Redirection>,
     depth: u32,
     commands: u32,
     look_ahead: usize,
@@ -69,6 +74,8 @@ pub(crate) struct Parser<'r> {
     opening: usize,
     /// What is being read that the shell looks into only when it runs it; empty for none.
     unread: &'static str,
+    /// Whether `${ …; }` was read, which bash before 5.3 ends at the first brace.
+    has_brace_command: bool,
     /// What is being read in which the shell only looks for the end; empty for none.
     counted: &'static str,
     /// What a here-document has done to the substitution being read.
@@ -117,6 +124,9 @@ impl<'r> Parser<'r> {
             pos: 0,
             end: text.len(),
             extglob: reader.extglob,
+            words: Stack::default(),
+            assignments: Stack::default(),
+            redirections: Stack::default(),
             depth: 0,
             commands: 0,
             look_ahead: Limits::look_ahead(text.len()),
@@ -129,6 +139,7 @@ impl<'r> Parser<'r> {
             redirected: usize::MAX,
             inner_arrays: 0,
             unread: "",
+            has_brace_command: false,
             counted: "",
             opening: usize::MAX,
             reprint: Reprint::default(),
@@ -223,12 +234,17 @@ impl<'r> Parser<'r> {
         Ok(read)
     }
 
-    /// Reads what the shell only looks for the end of: it does not see what is wrong there.
+    /// Reads what the shell only looks for the end of, which it sees at `end`: it does not see
+    /// what is wrong before.
     pub(crate) fn bracketed<T>(
         &mut self,
         what: &'static str,
+        end: usize,
         read: impl FnOnce(&mut Self) -> Parsed<T>,
     ) -> Parsed<T> {
+        if end < self.end {
+            return self.late(what, read);
+        }
         let outer = std::mem::replace(&mut self.counted, what);
         let read = read(self)?;
         self.counted = outer;
@@ -273,6 +289,12 @@ impl<'r> Parser<'r> {
         few: &mut Few<Redirection, N>,
     ) -> List<Redirection> {
         let list = few.shelve(&mut self.tree);
+        self.await_heredocs(list);
+        list
+    }
+
+    /// Lets the here-documents of shelved redirections wait for the next newline.
+    pub(crate) fn await_heredocs(&mut self, list: List<Redirection>) {
         for at in list.range() {
             let shelved = self.tree.redirections.get(at);
             if shelved.is_some_and(|redirection| redirection.heredoc.is_some()) {
@@ -280,7 +302,6 @@ impl<'r> Parser<'r> {
                 self.waiting.push(at);
             }
         }
-        list
     }
 
     /// Notes a here-document, after which the script around it may be printed anew wrongly.
@@ -317,8 +338,11 @@ impl<'r> Parser<'r> {
         mut message: String,
     ) -> Box<Refusal> {
         let is_unclosed = start >= self.end || message.contains(" is never closed");
-        let unseen =
-            if is_unclosed || !self.unread.is_empty() { self.unread } else { self.counted };
+        let unseen = match (self.unread, self.counted) {
+            ("", counted) if !is_unclosed && !counted.is_empty() => counted,
+            ("", _) if self.has_brace_command => "behind `${ …; }`",
+            (unread, _) => unread,
+        };
         if kind == RefusalKind::Syntax && !unseen.is_empty() {
             message = format!("{unseen}: {message}");
         }
@@ -328,7 +352,10 @@ impl<'r> Parser<'r> {
         let is_doubtful = kind == RefusalKind::Syntax
             && match self.reader.dialect {
                 Dialect::Bash => !is_seen,
-                Dialect::Sh => !message.contains(" quote is never closed"),
+                Dialect::Sh => {
+                    let is_whole = self.unread.is_empty() && self.counted.is_empty();
+                    !is_whole || !message.contains(" quote is never closed")
+                }
                 Dialect::Zsh => true,
             };
         let kind = if is_doubtful { RefusalKind::Unsupported } else { kind };

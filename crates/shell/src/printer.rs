@@ -105,10 +105,20 @@ impl Printer<'_> {
         for pipeline in self.tree.list(item.pipelines) {
             match pipeline.join {
                 Join::First => {}
-                Join::And => self.put(" && "),
-                Join::Or => self.put(" || "),
+                Join::And => self.operator(" && "),
+                Join::Or => self.operator(" || "),
             }
             self.pipeline(*pipeline);
+        }
+    }
+
+    /// An operator that a line may end with; the bodies of here-documents follow at once, since
+    /// the next command may go over lines.
+    fn operator(&mut self, operator: &str) {
+        self.put(operator);
+        if self.has_body() {
+            self.put("\n");
+            self.bodies();
         }
     }
 
@@ -128,7 +138,7 @@ impl Printer<'_> {
         for (at, command) in commands.iter().enumerate() {
             self.command(command);
             if at + 1 < commands.len() {
-                self.put(if command.pipes_errors { " |& " } else { " | " });
+                self.operator(if command.pipes_errors { " |& " } else { " | " });
             }
         }
     }

@@ -76,15 +76,22 @@ impl Parser<'_> {
     /// Reads the expression of `((` or `$((` and the `))` behind it; `end` is where the shell,
     /// which only counts parentheses, sees it end.
     pub(crate) fn doubled(&mut self, start: usize, end: usize) -> Parsed<Word> {
-        let word = self.arithmetic(b')', start, false)?;
+        let word = self.arithmetic(b')', start, end, false)?;
         self.same_end(start, word.span.end as usize, end)?;
         self.pos += 2;
         Ok(word)
     }
 
     /// Reads an expression; ends before `closer` outside its parentheses. A closing `)` must be
-    /// doubled. In the head of a loop `;` parts the expressions.
-    pub(crate) fn arithmetic(&mut self, closer: u8, start: usize, is_head: bool) -> Parsed<Word> {
+    /// doubled, and counting brackets finds it at `end`. In the head of a loop `;` parts the
+    /// expressions.
+    pub(crate) fn arithmetic(
+        &mut self,
+        closer: u8,
+        start: usize,
+        end: usize,
+        is_head: bool,
+    ) -> Parsed<Word> {
         let rules = Rules {
             stops: if is_head { b";)" } else { b")" },
             nests: (b'(', b')'),
@@ -93,8 +100,9 @@ impl Parser<'_> {
             in_braces: false,
             opener: (start, 2, "the arithmetic", "))"),
         };
-        let word = self
-            .bracketed("in arithmetic", |parser| parser.enclosed_word(&rules, Place::Arithmetic))?;
+        let word = self.bracketed("in arithmetic", end, |parser| {
+            parser.enclosed_word(&rules, Place::Arithmetic)
+        })?;
         let is_odd = |&byte: &u8| matches!(byte, b'[' | b']' | b'{' | b'}');
         if self.reader.dialect == Dialect::Zsh && self.tree.text(word.span).iter().any(is_odd) {
             return Err(self.unsupported(start, self.pos, "a bracket or brace in arithmetic"));
@@ -113,7 +121,11 @@ impl Parser<'_> {
         if closer == b')' {
             let (second, at) = self.second();
             if second != b')' {
-                return Err(self.unexpected("`))`"));
+                return Err(self.unsupported(
+                    start,
+                    self.pos + 1,
+                    "text whose brackets do not match",
+                ));
             }
             // The caller moves over two bytes; a line break between them is moved over here.
             self.pos = at - 1;

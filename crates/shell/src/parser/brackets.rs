@@ -253,8 +253,9 @@ impl Parser<'_> {
                 in_braces: false,
                 opener: (start, 2, "the pattern", ")"),
             };
-            let word = self
-                .bracketed("in a pattern", |parser| parser.enclosed_word(&rules, Place::Pattern))?;
+            let word = self.bracketed("in a pattern", counted, |parser| {
+                parser.enclosed_word(&rules, Place::Pattern)
+            })?;
             alternatives.push(word);
             self.pos += 1;
             if self.byte(self.pos - 1) == b')' {

@@ -211,7 +211,7 @@ impl Parser<'_> {
         let arms = self.tree.arms.len();
         let mut head = Few::<Word, 3>::new();
         for closer in [b';', b';', b')'] {
-            let word = self.arithmetic(closer, start, true)?;
+            let word = self.arithmetic(closer, start, counted, true)?;
             head.push(word);
             self.pos += 1;
         }
@@ -318,6 +318,9 @@ impl Parser<'_> {
         let subject = self.one(subject);
         self.skip_newlines()?;
         self.close(Keyword::In, start, "`case`", "in")?;
+        if self.reader.dialect == Dialect::Zsh && self.here() == b'(' {
+            return Err(self.unsupported(start, self.pos + 1, "a bracket directly behind `in`"));
+        }
         let mut arms = Few::<Arm, 4>::new();
         loop {
             self.skip_newlines()?;
@@ -409,7 +412,11 @@ impl Parser<'_> {
         self.skip_blanks();
         if self.here() == b'(' {
             let (second, at) = self.second_after_blanks();
-            if second == b')' {
+            let is_pair = second == b')';
+            if self.reader.dialect == Dialect::Zsh && !(is_pair && at == self.pos + 1) {
+                return Err(self.unsupported(start, at, "a function of this form"));
+            }
+            if is_pair {
                 self.pos = at + 1;
             }
         }

@@ -125,18 +125,27 @@ impl Parser<'_> {
     fn extent(&self, delimiter: &[u8], quoted: bool, tabs: bool) -> Parsed<Extent> {
         let mut at = self.pos;
         let mut is_made = false;
-        let mut line = Vec::new();
+        let mut made = Vec::new();
         while at < self.end {
             let start = at;
             let mut content = start;
             while tabs && self.byte(content) == b'\t' {
                 content += 1;
             }
-            let is_joined = self.logical_line(&mut at, content, quoted, &mut line);
-            if tabs {
-                // A line that was joined from several loses its tabs as one.
-                let from = line.iter().position(|&byte| byte != b'\t').unwrap_or(line.len());
-                line.drain(..from);
+            let rest = self.tree.text.get(content..self.end).unwrap_or_default();
+            let len = rest.iter().position(|&byte| byte == b'\n');
+            let mut line = rest.get(..len.unwrap_or(rest.len())).unwrap_or_default();
+            let mut is_joined = false;
+            if !quoted && line.contains(&b'\\') {
+                is_joined = self.logical_line(&mut at, content, &mut made);
+                if tabs {
+                    // A line that was joined from several loses its tabs as one.
+                    let from = made.iter().position(|&byte| byte != b'\t').unwrap_or(made.len());
+                    made.drain(..from);
+                }
+                line = &made;
+            } else {
+                at = content + line.len() + usize::from(len.is_some());
             }
             let is_delimiter = line == delimiter;
             if is_delimiter {
@@ -161,13 +170,7 @@ impl Parser<'_> {
 
     /// Reads one line into `line`, joining continued ones, and moves `at` behind it.
     /// Says whether lines were joined.
-    fn logical_line(
-        &self,
-        at: &mut usize,
-        content: usize,
-        quoted: bool,
-        line: &mut Vec<u8>,
-    ) -> bool {
+    fn logical_line(&self, at: &mut usize, content: usize, line: &mut Vec<u8>) -> bool {
         line.clear();
         let mut is_joined = false;
         *at = content;
@@ -176,11 +179,11 @@ impl Parser<'_> {
             *at += 1;
             match byte {
                 b'\n' => return is_joined,
-                b'\\' if !quoted && self.byte(*at) == b'\n' => {
+                b'\\' if self.byte(*at) == b'\n' => {
                     *at += 1;
                     is_joined = true;
                 }
-                b'\\' if !quoted && *at < self.end => {
+                b'\\' if *at < self.end => {
                     line.push(byte);
                     line.push(self.byte(*at));
                     *at += 1;

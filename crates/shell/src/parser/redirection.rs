@@ -182,6 +182,10 @@ impl Parser<'_> {
             | Operator::AppendBoth => Place::Target,
         };
         let word = self.word(place)?;
+        if self.tree.text(word.span) == b"{" && self.reader.dialect == Dialect::Bash {
+            // Behind `f()` bash takes the first one for the body, wherever it stands.
+            return Err(self.unsupported(start, self.pos, "`{` as a target"));
+        }
         if place == Place::Delimiter {
             self.note_heredoc();
             self.unshelved += 1;

@@ -7,7 +7,7 @@ use crate::few::Few;
 use crate::lexer::{Class, class};
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
-use crate::tree::{Assignment, Command, Kind, List, Redirection, Simple};
+use crate::tree::{Command, Kind, List, Redirection, Simple};
 use crate::word::{Part, PartKind, Place, Word};
 
 /// Options that change what a pattern matches, or let it vanish.
@@ -58,9 +58,7 @@ impl Parser<'_> {
 
     fn simple_command(&mut self, is_coprocess: bool) -> Parsed<Command> {
         let start = self.pos;
-        let mut assignments = Few::<Assignment, 2>::new();
-        let mut words = Few::<Word, 8>::new();
-        let mut redirections = Few::<Redirection, 2>::new();
+        let marks = (self.assignments.mark(), self.words.mark(), self.redirections.mark());
         let mut declares = false;
         let mut may_be_array = false;
         // Redirections before the first assignment; a later one ends where arrays may stand.
@@ -68,46 +66,48 @@ impl Parser<'_> {
         let mut end = start;
         loop {
             self.skip_blanks();
+            let assigned = self.assignments.len(marks.0);
+            let words = self.words.len(marks.1);
+            let redirected = self.redirections.len(marks.2);
             match self.here() {
                 0 | b'\n' | b';' | b'|' | b')' => break,
                 b'&' if self.second().0 != b'>' => break,
                 b'(' => {
-                    let is_name = words.len() == 1 && assignments.len() + redirections.len() == 0;
-                    match words.as_slice().first() {
-                        Some(&name) if is_name => return self.function(start, name),
-                        _ => return Err(self.unexpected("a word")),
-                    }
+                    let is_name = words == 1 && assigned + redirected == 0;
+                    let Some(name) = self.words.first(marks.1).filter(|_| is_name) else {
+                        return Err(self.unexpected("a word"));
+                    };
+                    self.words.discard(marks.1);
+                    return self.function(start, name);
                 }
                 _ => {}
             }
             let may_redirect = matches!(self.here(), b'<' | b'>' | b'&' | b'{' | b'0'..=b'9');
             if may_redirect && let Some(redirection) = self.redirection()? {
-                redirections.push(redirection);
+                self.redirections.push(redirection);
                 may_be_array = false;
-            } else if is_coprocess && words.len() < 2 && redirections.len() > 0 {
+            } else if is_coprocess && words < 2 && redirected > 0 {
                 let what = "a redirection before the words of a coprocess";
                 return Err(self.unsupported(start, self.pos, what));
-            } else if words.len() == 0 {
-                let keeps_place =
-                    assignments.len() == 0 || redirections.len() == first_redirections;
+            } else if words == 0 {
+                let keeps_place = assigned == 0 || redirected == first_redirections;
                 if !keeps_place && self.byte(self.name_end(self.pos)) == b'[' {
                     let what = "a subscript behind a redirection";
                     return Err(self.unsupported(start, self.pos + 1, what));
                 }
                 if let Some(assignment) = self.assignment(keeps_place)? {
-                    if assignments.len() == 0 {
-                        first_redirections = redirections.len();
+                    if assigned == 0 {
+                        first_redirections = redirected;
                     }
-                    assignments.push(assignment);
+                    self.assignments.push(assignment);
                 } else {
                     let word = self.program()?;
                     declares = self.is_declaration(&word);
                     may_be_array = keeps_place;
-                    words.push(word);
+                    self.words.push(word);
                 }
             } else {
-                let is_second = words.len() == 1 && assignments.len() + redirections.len() == 0;
-                if is_coprocess && is_second {
+                if is_coprocess && words == 1 && assigned + redirected == 0 {
                     self.second_of_coprocess()?;
                 }
                 // A process substitution is read as an operator, behind which no array stands.
@@ -117,25 +117,25 @@ impl Parser<'_> {
                 } else {
                     self.word(Place::Argument)?
                 };
-                words.push(word);
+                self.words.push(word);
             }
             end = self.pos;
         }
-        if assignments.len() + words.len() + redirections.len() == 0 {
+        let assignments = self.assignments.shelve(marks.0, &mut self.tree);
+        let words = self.words.shelve(marks.1, &mut self.tree);
+        let redirections = self.redirections.shelve(marks.2, &mut self.tree);
+        if assignments.is_empty() && words.is_empty() && redirections.is_empty() {
             return Err(self.unexpected("a command"));
         }
-        if words.len() == 0 && redirections.len() > 0 && self.reader.dialect == Dialect::Zsh {
+        let is_bare = words.is_empty() && !redirections.is_empty();
+        if is_bare && self.reader.dialect == Dialect::Zsh {
             // Zsh runs a program of its own choice there.
             return Err(self.unsupported(start, end, "a redirection without a command"));
         }
-        self.note_options(words.as_slice(), start)?;
-        let simple = Simple {
-            assignments: assignments.shelve(&mut self.tree),
-            words: words.shelve(&mut self.tree),
-        };
-        let redirections = self.shelve_redirections(&mut redirections);
-        let span = Span::new(start, end);
-        Ok(Command { span, kind: Kind::Simple(simple), redirections, pipes_errors: false })
+        self.note_options(words, start)?;
+        self.await_heredocs(redirections);
+        let kind = Kind::Simple(Simple { assignments, words });
+        Ok(Command { span: Span::new(start, end), kind, redirections, pipes_errors: false })
     }
 
     /// Reads the word in command position, where zsh and history have readings of their own.
@@ -183,6 +183,9 @@ impl Parser<'_> {
     /// `name () body`; the parser stands before `(`.
     fn function(&mut self, start: usize, name: Word) -> Parsed<Command> {
         self.pos += 1;
+        if self.reader.dialect == Dialect::Zsh && self.here() != b')' {
+            return Err(self.unsupported(start, self.pos, "a function of this form"));
+        }
         self.skip_blanks();
         if self.here() != b')' {
             return Err(self.unexpected("`)`"));
@@ -198,39 +201,39 @@ impl Parser<'_> {
     }
 
     /// Heeds options that change how the text after them is read.
-    fn note_options(&mut self, words: &[Word], start: usize) -> Parsed<()> {
-        let Some((program, rest)) = words.split_first() else { return Ok(()) };
+    fn note_options(&mut self, words: List<Word>, start: usize) -> Parsed<()> {
+        let Some((program, rest)) = self.tree.list(words).split_first() else { return Ok(()) };
         if rest.is_empty() || self.reader.dialect != Dialect::Bash {
             return Ok(());
         }
-        if rest.iter().any(|word| GLOB_OPTIONS.contains(&self.spelled(word).as_ref())) {
-            self.tree.patterns_are_doubtful = true;
+        let program = self.spelled(program);
+        let sets_options = matches!(program.as_ref(), b"set" | b"shopt" | b"builtin" | b"command");
+        let is = |word: &Word, is_wanted: &dyn Fn(&[u8]) -> bool| {
+            is_wanted(&if sets_options { self.spelled(word) } else { self.plain(word) })
+        };
+        let any = |is_wanted: &dyn Fn(&[u8]) -> bool| rest.iter().any(|word| is(word, is_wanted));
+        let changes_patterns = any(&|text| GLOB_OPTIONS.contains(&text));
+        // `set +B` keeps braces as they are, even in what runs later from before it.
+        let changes_braces = program.as_ref() == b"set"
+            && any(&|text| {
+                text == b"braceexpand" || text.starts_with(b"+") && text.contains(&b'B')
+            });
+        let takes_keywords = program.as_ref() == b"set"
+            && any(&|text| text == b"keyword" || text.starts_with(b"-") && text.contains(&b'k'));
+        if takes_keywords {
+            return Err(self.unsupported(start, self.pos, "`set -k`"));
         }
-        match self.spelled(program).as_ref() {
-            b"set" => {
-                // `set +B` keeps braces as they are, even in what runs later from before it.
-                let is_doubtful = |text: &[u8]| {
-                    text == b"braceexpand" || text.starts_with(b"+") && text.contains(&b'B')
-                };
-                if rest.iter().any(|word| is_doubtful(&self.spelled(word))) {
-                    self.tree.braces_are_doubtful = true;
-                }
-                let takes_keywords = |text: &[u8]| {
-                    text == b"keyword" || text.starts_with(b"-") && text.contains(&b'k')
-                };
-                if rest.iter().any(|word| takes_keywords(&self.spelled(word))) {
-                    return Err(self.unsupported(start, self.pos, "`set -k`"));
-                }
+        let mut extglob = self.extglob;
+        if program.as_ref() == b"shopt" && any(&|text| text == b"extglob") {
+            match rest.first().map(|word| self.spelled(word)).as_deref() {
+                Some(b"-s") => extglob = true,
+                Some(b"-u") => extglob = self.reader.extglob,
+                _ => {}
             }
-            b"shopt" if rest.iter().any(|word| self.spelled(word).as_ref() == b"extglob") => {
-                match rest.first().map(|word| self.spelled(word)).as_deref() {
-                    Some(b"-s") => self.extglob = true,
-                    Some(b"-u") => self.extglob = self.reader.extglob,
-                    _ => {}
-                }
-            }
-            _ => {}
         }
+        self.extglob = extglob;
+        self.tree.patterns_are_doubtful |= changes_patterns;
+        self.tree.braces_are_doubtful |= changes_braces;
         Ok(())
     }
 

@@ -34,7 +34,7 @@ impl Parser<'_> {
                 self.pos = at + 1;
                 self.deeper(|parser| parser.braced(start, quoted))?
             }
-            b'[' if self.reader.dialect != Dialect::Sh => {
+            b'[' if self.reader.dialect == Dialect::Bash => {
                 self.pos = at + 1;
                 self.deeper(|parser| parser.dollar_bracket(start))?
             }
@@ -143,7 +143,7 @@ impl Parser<'_> {
             self.opening = self.joined(self.opening + 1);
         }
         let counted_place = if counted.is_some() { "behind two parentheses" } else { self.counted };
-        let read = self.bracketed(counted_place, |parser| {
+        let read = self.bracketed(counted_place, counted.unwrap_or(self.end), |parser| {
             let script = parser.nested(Closer::Parenthesis, Parser::script)?;
             parser.skip_blanks();
             if parser.here() == b')' {
@@ -273,6 +273,7 @@ impl Parser<'_> {
             self.pos += 1;
         }
         // Bash before 5.3 takes it for a parameter that ends at the first brace.
+        self.has_brace_command = true;
         let script = self.late("in `${ …; }`", |parser| {
             let script = parser.nested(Closer::Brace, Parser::script)?;
             parser.skip_blanks();

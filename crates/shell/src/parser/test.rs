@@ -257,7 +257,7 @@ impl Parser<'_> {
         };
         let counted = self.counted_end(self.pos, b'(', b')')?;
         let unseen = self.unseen;
-        let inner = self.bracketed("in a group of an expression", |parser| {
+        let inner = self.bracketed("in a group of an expression", counted, |parser| {
             parser.deeper(|parser| parser.enclosed(&rules))
         })?;
         self.same_end(open, self.pos, counted)?;
