@@ -39,6 +39,7 @@ use crate::word::Word;
 pub(crate) type Parsed<T> = Result<T, Box<Refusal>>;
 
 /// The state of reading one text.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the place by itself")]
 pub(crate) struct Parser<'r> {
     pub(crate) reader: &'r Reader,
     pub(crate) tree: Tree,
@@ -80,6 +81,8 @@ pub(crate) struct Parser<'r> {
     counted: &'static str,
     /// What a here-document has done to the substitution being read.
     reprint: Reprint,
+    /// Whether an expansion between double quotes is being read.
+    is_quoted: bool,
     /// Whether double quotes of the word being read hold quotes of their own, in backticks or `${`.
     has_bare_quote: bool,
 }
@@ -143,6 +146,7 @@ impl<'r> Parser<'r> {
             counted: "",
             opening: usize::MAX,
             reprint: Reprint::default(),
+            is_quoted: false,
             has_bare_quote: false,
         }
     }

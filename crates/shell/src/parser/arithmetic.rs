@@ -97,6 +97,7 @@ impl Parser<'_> {
             nests: (b'(', b')'),
             single: Single::Hides,
             quoted: false,
+            bares: true,
             in_braces: false,
             opener: (start, 2, "the arithmetic", "))"),
         };
@@ -127,8 +128,10 @@ impl Parser<'_> {
                     "text whose brackets do not match",
                 ));
             }
-            // The caller moves over two bytes; a line break between them is moved over here.
-            self.pos = at - 1;
+            if at != self.pos + 1 {
+                let what = "a line break between two closing brackets";
+                return Err(self.unsupported(start, at + 1, what));
+            }
         }
         Ok(word)
     }
@@ -141,6 +144,7 @@ impl Parser<'_> {
             nests: (b'[', b']'),
             single: Single::Hides,
             quoted: false,
+            bares: true,
             in_braces: false,
             opener: (start, 2, "`$[`", "]"),
         };

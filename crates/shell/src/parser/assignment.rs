@@ -4,7 +4,7 @@ use crate::few::Few;
 use crate::parser::words::Parts;
 use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
-use crate::tree::{Assigned, Assignment, List};
+use crate::tree::{Assigned, Assignment, Kind, List};
 use crate::word::{Part, PartKind, Place, Word};
 
 /// What stands behind a name that may be assigned to.
@@ -164,7 +164,7 @@ impl Parser<'_> {
             if crate::lexer::is_break(self.here()) && !self.is_at_process() {
                 return Err(self.unexpected("a word or `)`"));
             }
-            let inner_arrays = self.inner_arrays;
+            let (inner_arrays, commands) = (self.inner_arrays, self.tree.commands.len());
             let mut element = Assignment { name: Span::new(at, at), ..Assignment::default() };
             if self.here() == b'[' && self.is_assigned_subscript(at)? {
                 element.subscript = self.subscript(false)?;
@@ -182,9 +182,12 @@ impl Parser<'_> {
                 };
                 element.value = Assigned::Word(self.one(word));
             }
-            if self.byte(at) == b'[' && self.inner_arrays != inner_arrays {
+            let inner = self.tree.commands.get(commands..).unwrap_or_default();
+            let is_odd = self.inner_arrays != inner_arrays
+                || inner.iter().any(|command| !matches!(command.kind, Kind::Simple(_)));
+            if self.byte(at) == b'[' && is_odd {
                 // Bash before 5.3 reads the inner one as it reads words.
-                let what = "an array in a substitution in a subscript of an array";
+                let what = "an array or a compound command in a subscript of an array";
                 return Err(self.unsupported(at, self.pos, what));
             }
             element.span = Span::new(at, self.pos);
@@ -223,8 +226,11 @@ impl Parser<'_> {
         let place = if is_assignment { Place::AssignmentArgument } else { Place::Argument };
         let word = self.word(place)?;
         let text = self.tree.text(Span::new(end, self.pos));
-        let is_sign =
-            matches!(text, b"=" | b"+=" | [b'[', .., b']', b'='] | [b'[', .., b']', b'+', b'=']);
+        if is_assignment && self.here() == b'(' && text.first() == Some(&b'[') {
+            // An element cannot be an array, which bash finds when it assigns it.
+            return Err(self.unsupported(start, self.pos + 1, "this subscript"));
+        }
+        let is_sign = matches!(text, b"=" | b"+=");
         if !is_assignment || self.here() != b'(' || !is_sign || !may_be_array {
             return Ok(word);
         }

@@ -21,6 +21,8 @@ pub(crate) struct Rules {
     pub(crate) single: Single,
     /// Whether the text stands inside double quotes or a body.
     pub(crate) quoted: bool,
+    /// Whether bash decodes `$'…'` here and forgets the quotes, in a quoted substitution.
+    pub(crate) bares: bool,
     /// Whether a brace ends the expansion around it, whatever brackets are open.
     pub(crate) in_braces: bool,
     /// The opener: where it stands, its length, its name, and the closer that was wanted.
@@ -169,6 +171,10 @@ impl Parser<'_> {
 
     fn enclosed_dollar(&mut self, parts: &mut Parts, rules: &Rules, hidden: bool) -> Parsed<()> {
         let at = self.pos;
+        if rules.bares && self.is_quoted && self.second().0 == b'\'' {
+            let what = "`$'` between brackets in a quoted substitution";
+            return Err(self.unsupported(at, at + 2, what));
+        }
         let literal_quotes = rules.quoted && rules.single == Single::Hides;
         if literal_quotes && matches!(self.second().0, b'\'' | b'"') {
             // Bash decodes such a quote there and then expands what came out of it.
@@ -229,6 +235,7 @@ impl Parser<'_> {
                 nests: (b'[', b']'),
                 single,
                 quoted: false,
+                bares: true,
                 in_braces,
                 opener: (start, 1, "the subscript", "]"),
             })
@@ -250,6 +257,7 @@ impl Parser<'_> {
                 nests: (b'(', b')'),
                 single: Single::Quotes,
                 quoted: false,
+                bares: true,
                 in_braces: false,
                 opener: (start, 2, "the pattern", ")"),
             };

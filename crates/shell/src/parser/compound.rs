@@ -136,6 +136,9 @@ impl Parser<'_> {
                 };
                 return Ok(Kind::Arithmetic(self.one(word)));
             }
+            if self.reader.dialect == Dialect::Zsh {
+                return Err(self.unsupported(start, at + 1, "`((` that is no arithmetic"));
+            }
             if self.byte(end + 1) == b'\n' {
                 // Bash looks for the second one on this line, by counting in its own way.
                 self.pos = end + 1;
@@ -340,6 +343,9 @@ impl Parser<'_> {
     fn arm(&mut self, case: usize) -> Parsed<(Arm, bool)> {
         let start = self.pos;
         if self.here() == b'(' {
+            if self.reader.dialect == Dialect::Zsh {
+                return Err(self.unsupported(start, start + 1, "a bracket before a pattern"));
+            }
             self.pos += 1;
             self.skip_blanks();
         }
@@ -352,7 +358,7 @@ impl Parser<'_> {
                 return Err(self.unexpected("a pattern"));
             }
             let word = self.word(Place::Pattern)?;
-            if self.tree.text(word.span) == b"}" && self.reader.dialect == Dialect::Bash {
+            if self.reader.dialect == Dialect::Bash && self.plain(&word).as_ref() == b"}" {
                 // Inside `{ … }` bash takes it for the closing one.
                 let what = "a closing brace as a pattern";
                 return Err(self.unsupported(self.pos - 1, self.pos, what));

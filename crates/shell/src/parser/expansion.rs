@@ -148,6 +148,9 @@ impl Parser<'_> {
             (b'^', b'^') | (b',', b',') | (b'~', b'~') => (Action::Case, 2),
             (b'^' | b',' | b'~', _) => (Action::Case, 1),
             (b'@', _) => (Action::Transform, 1),
+            _ if expansion.prefix == Prefix::Indirect => {
+                return Err(self.unsupported(start, at + 1, "this indirect expansion"));
+            }
             _ => return Err(self.bad_substitution(start)),
         };
         expansion.operator = action;
@@ -171,11 +174,8 @@ impl Parser<'_> {
             }
         }
         if action == Action::Transform {
-            if self.here() == b'}' {
+            if self.pos < self.end && !self.here().is_ascii_alphabetic() {
                 return Err(self.unsupported(start, self.pos + 1, "`@` without a letter"));
-            }
-            if !self.here().is_ascii_alphabetic() {
-                return Err(self.bad_substitution(start));
             }
             self.pos += 1;
             expansion.sign = Span::new(at, self.pos);
@@ -224,6 +224,7 @@ impl Parser<'_> {
             nests,
             single,
             quoted,
+            bares: !is_pattern,
             in_braces: true,
             opener: (start, 2, "`${`", "}"),
         };

@@ -55,7 +55,7 @@ impl Parser<'_> {
         let is_odd = match self.reader.dialect {
             Dialect::Bash => false,
             Dialect::Sh => end > start + 1,
-            Dialect::Zsh => self.joined(end) != end,
+            Dialect::Zsh => end > start + 1 || self.joined(end) != end,
         };
         if is_odd { Err(self.unsupported(start, end, "this descriptor")) } else { Ok(()) }
     }
@@ -182,7 +182,7 @@ impl Parser<'_> {
             | Operator::AppendBoth => Place::Target,
         };
         let word = self.word(place)?;
-        if self.tree.text(word.span) == b"{" && self.reader.dialect == Dialect::Bash {
+        if self.reader.dialect == Dialect::Bash && self.plain(&word).as_ref() == b"{" {
             // Behind `f()` bash takes the first one for the body, wherever it stands.
             return Err(self.unsupported(start, self.pos, "`{` as a target"));
         }

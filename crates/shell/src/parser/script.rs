@@ -243,6 +243,10 @@ impl Parser<'_> {
         if self.reader.dialect == Dialect::Zsh && self.here() == b'-' {
             return Err(self.unsupported(self.pos, self.pos + 1, "an option of `time`"));
         }
+        if self.here() == b'-' && self.second().1 != self.pos + 1 {
+            let what = "a line break inside an option of `time`";
+            return Err(self.unsupported(self.pos, self.pos + 1, what));
+        }
         let mut posix = false;
         if is_word(self, b"-p") {
             self.pos += 2;

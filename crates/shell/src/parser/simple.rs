@@ -74,6 +74,10 @@ impl Parser<'_> {
                 b'&' if self.second().0 != b'>' => break,
                 b'(' => {
                     let is_name = words == 1 && assigned + redirected == 0;
+                    if is_coprocess {
+                        let what = "this second word of a coprocess";
+                        return Err(self.unsupported(start, self.pos + 1, what));
+                    }
                     let Some(name) = self.words.first(marks.1).filter(|_| is_name) else {
                         return Err(self.unexpected("a word"));
                     };
@@ -239,7 +243,7 @@ impl Parser<'_> {
 
     /// The text of a word that is nothing but literal; empty for any other. Lines that go on are
     /// joined.
-    fn plain(&self, word: &Word) -> Cow<'_, [u8]> {
+    pub(super) fn plain(&self, word: &Word) -> Cow<'_, [u8]> {
         let parts = self.tree.list(word.parts);
         if let [Part { span, kind: PartKind::Literal }] = parts {
             return Cow::Borrowed(self.tree.text(*span));

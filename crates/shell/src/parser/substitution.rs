@@ -28,6 +28,8 @@ impl Parser<'_> {
                 return Ok(());
             }
         }
+        let is_quoted = self.is_quoted;
+        self.is_quoted |= quoted;
         let part = match next {
             b'(' => self.deeper(|parser| parser.dollar_parenthesis(start, at))?,
             b'{' => {
@@ -61,9 +63,11 @@ impl Parser<'_> {
                 }
                 self.pos += 1;
                 push_literal(parts, start, start + 1);
+                self.is_quoted = is_quoted;
                 return Ok(());
             }
         };
+        self.is_quoted = is_quoted;
         parts.push(part);
         Ok(())
     }
@@ -204,9 +208,11 @@ impl Parser<'_> {
         self.has_bare_quote |= quoted && self.holds_bare_quote(start + 1, at);
         let (from, to) =
             if is_escaped { self.unescape(start + 1, at, quoted)? } else { (start + 1, at) };
+        let is_quoted = std::mem::take(&mut self.is_quoted);
         let script = self.late("between backticks", |parser| {
             parser.nested(Closer::End, |parser| parser.within(from, to, Parser::whole_script))
         })?;
+        self.is_quoted = is_quoted;
         self.pos = at + 1;
         let kind = PartKind::Command { form: CommandForm::Backtick, script };
         Ok(Part { span: Span::new(start, at + 1), kind })
@@ -274,6 +280,7 @@ impl Parser<'_> {
         }
         // Bash before 5.3 takes it for a parameter that ends at the first brace.
         self.has_brace_command = true;
+        let unseen = self.unseen;
         let script = self.late("in `${ …; }`", |parser| {
             let script = parser.nested(Closer::Brace, Parser::script)?;
             parser.skip_blanks();
@@ -285,6 +292,10 @@ impl Parser<'_> {
             }
             Ok(script)
         })?;
+        if self.unseen != unseen {
+            let what = "a comment or here-document in `${ …; }`";
+            return Err(self.unsupported(start, self.pos, what));
+        }
         self.pos += 1;
         let kind = PartKind::Command { form, script };
         Ok(Part { span: Span::new(start, self.pos), kind })

@@ -189,7 +189,7 @@ impl Parser<'_> {
         if self.is_at_closer() {
             return Err(self.unexpected("a word"));
         }
-        if side == Side::Regex && self.here() == b')' {
+        if side == Side::Regex && matches!(self.here(), b')' | b'&') {
             return Err(self.unsupported(self.pos, self.pos + 1, "nothing as an expression"));
         }
         let is_regex_start = side == Side::Regex && matches!(self.here(), b'(' | b'|');
@@ -252,6 +252,7 @@ impl Parser<'_> {
             nests: (b'(', b')'),
             single: Single::Quotes,
             quoted: false,
+            bares: true,
             in_braces: false,
             opener: (open, 1, "the group", ")"),
         };
