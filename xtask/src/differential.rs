@@ -16,6 +16,7 @@ mod minimise;
 mod mutate;
 mod oracle;
 mod report;
+mod structure;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -55,6 +56,10 @@ pub struct Arguments {
     /// Leaves the collected texts out of a long run.
     #[arg(long)]
     pub made_only: bool,
+    /// How many of the collected texts a long run compares, half of them whole scripts; all of
+    /// them unless it is said.
+    #[arg(long)]
+    pub collected: Option<usize>,
     /// Compares with these shells only, and every text with each of them.
     #[arg(long, value_enum)]
     pub dialect: Vec<Shell>,
@@ -190,6 +195,10 @@ impl Plan {
         let mut chance = Chance::new(arguments.seed);
         chance.shuffle(&mut scripts);
         chance.shuffle(&mut others);
+        if let Some(most) = arguments.collected {
+            scripts.truncate(most / 2);
+            others.truncate(most - most / 2);
+        }
         let jobs = if arguments.made_only {
             made.collect()
         } else if arguments.long {

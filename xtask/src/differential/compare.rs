@@ -10,6 +10,7 @@ use super::explain::Rules;
 use super::laws;
 use super::minimise::minimise;
 use super::oracle::{Answer, Oracle, Shell};
+use super::structure;
 
 /// How our answer stands to theirs.
 #[derive(Clone, Debug)]
@@ -107,7 +108,10 @@ impl Comparer {
             (Read::Accepted(_), Answer::Rejects(complaint)) => Relation::WeAccept { complaint },
             (Read::Accepted(tree), Answer::Accepts) => match law(shell, &tree) {
                 Some(law) => Relation::Unlawful { law },
-                None => Relation::BothAccept,
+                None => match self.structure(shell, text, &tree)? {
+                    Some(law) => Relation::Unlawful { law },
+                    None => Relation::BothAccept,
+                },
             },
             (Read::Refused(_), Answer::Rejects(_)) => Relation::BothRefuse,
             (Read::Refused(refusal), Answer::Accepts) => Relation::WeRefuse {
@@ -116,6 +120,12 @@ impl Comparer {
                 span: refusal.span,
             },
         })
+    }
+
+    /// How the commands that bash prints differ from ours.
+    fn structure(&self, shell: Shell, text: &[u8], tree: &Tree) -> anyhow::Result<Option<String>> {
+        let printed = self.oracle.reprint(shell, text)?;
+        Ok(printed.and_then(|printed| structure::differs(&shell.reader(), tree, &printed)))
     }
 
     /// The name of the listed difference that explains a failure.

@@ -179,7 +179,7 @@ impl Oracle {
     /// This is the one place where a shell runs something: `:` with one word, in which only
     /// letters, digits and harmless signs are left, so that nothing in it can run.
     pub fn is_bad_substitution(&self, part: &[u8]) -> anyhow::Result<bool> {
-        const HARMLESS: &[u8] = b"_#!@*?:=+/%^,~.-[] ";
+        const HARMLESS: &[u8] = b"_#!@*?:=+/%^,~.-[] \\";
         let inside = part.strip_prefix(b"${").and_then(|part| part.strip_suffix(b"}"));
         let Some(inside) = inside else { return Ok(false) };
         let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || HARMLESS.contains(byte);
@@ -200,6 +200,31 @@ impl Oracle {
         }
         let (_, said) = self.start(&mut command)?;
         Ok(said.contains("bad substitution"))
+    }
+
+    /// What bash prints of a text that it has read, without running it; nothing for other shells
+    /// and where it does not print.
+    pub fn reprint(&self, shell: Shell, text: &[u8]) -> anyhow::Result<Option<Vec<u8>>> {
+        let options: &[&str] = match shell {
+            Shell::Bash => &["--norc", "--noprofile", "--pretty-print", "-n"],
+            Shell::Extglob => &["--norc", "--noprofile", "--pretty-print", "-O", "extglob", "-n"],
+            Shell::Sh | Shell::Zsh => return Ok(None),
+        };
+        let (Some(program), true) = (shell.program(), text.len() <= LONGEST) else {
+            return Ok(None);
+        };
+        fs::write(&self.file, text).context("the text could not be handed to the shell")?;
+        let output = Command::new(program)
+            .args(options)
+            .arg(&self.file)
+            .env_clear()
+            .env("LC_ALL", "C.UTF-8")
+            .env("PATH", "/nonexistent")
+            .stdin(Stdio::null())
+            .output()
+            .context("the shell could not be started")?;
+        let is_whole = output.status.success() && output.stderr.is_empty();
+        Ok(is_whole.then_some(output.stdout))
     }
 
     /// Starts the shell; gives its answer and all that it said.
