@@ -52,6 +52,10 @@ pub struct Entry {
     pub dry_effects: Vec<String>,
     pub listing: Vec<String>,
     pub recurses: Vec<String>,
+    pub named: bool,
+    pub runner: bool,
+    pub prints: String,
+    pub hidden: Vec<String>,
     pub harmless_config: Vec<String>,
     pub when: Vec<When>,
     /// Another program's sub-command that this one stands for.
@@ -128,7 +132,11 @@ pub fn programs(table: &Table, sets: &Sets, is_builtin: bool) -> Result<Vec<Prog
     Ok(programs)
 }
 
-const KEYS: [&str; 41] = [
+const KEYS: [&str; 45] = [
+    "named",
+    "runner",
+    "prints",
+    "hidden",
     "closed",
     "except",
     "fold",
@@ -241,10 +249,11 @@ fn entry(
         dry_effects: words(text(table, "dry_effect")?.as_deref().unwrap_or("read")),
         listing: words(text(table, "listing")?.as_deref().unwrap_or_default()),
         recurses: words(text(table, "recurses")?.as_deref().unwrap_or_default()),
-        harmless_config: match table.get("harmless_config") {
-            Some(Value::String(keys)) => words(keys),
-            _ => list(table, "harmless_config")?,
-        },
+        named: flag(table, "named")?,
+        runner: flag(table, "runner")?,
+        prints: text(table, "prints")?.unwrap_or_default(),
+        hidden: words(text(table, "hidden")?.as_deref().unwrap_or_default()),
+        harmless_config: word_list(table, "harmless_config")?,
         when: whens(table, outer)?,
         stands_for: text(table, "as")?,
         options,
@@ -337,6 +346,14 @@ fn check(entry: &Entry) -> Result<(), String> {
     if !styles.contains(&entry.style.as_str()) {
         return Err(format!("unknown style `{}`", entry.style));
     }
+    let printed = ["", "operands", "listed", "found", "matching", "programs"];
+    if !printed.contains(&entry.prints.as_str()) {
+        return Err(format!(
+            "unknown `prints`: `{}`; use one of {}",
+            entry.prints,
+            printed.join(" ")
+        ));
+    }
     if !["", "plain", "kept"].contains(&entry.wraps.as_str()) {
         return Err(format!("unknown `wraps`: `{}`; use plain or kept", entry.wraps));
     }
@@ -374,6 +391,14 @@ fn whens(table: &Table, outer: Option<&Entry>) -> Result<Vec<When>, String> {
         all.push(when);
     }
     Ok(all)
+}
+
+/// Words in one text, or a list of texts.
+fn word_list(table: &Table, key: &str) -> Result<Vec<String>, String> {
+    match table.get(key) {
+        Some(Value::String(keys)) => Ok(words(keys)),
+        _ => list(table, key),
+    }
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -14,10 +14,10 @@ pub struct OptionToken {
 }
 
 /// The kinds of values and operands.
-pub const KINDS: [&str; 30] = [
-    "change", "remote", "", "opaque", "read", "write", "output", "delete", "dir", "cd", "run",
-    "program", "command", "code", "url", "host", "config", "sed", "awk", "jq", "sql", "name",
-    "text", "pattern", "move", "link", "sub", "number", "list", "path",
+pub const KINDS: [&str; 32] = [
+    "names", "part", "change", "remote", "", "opaque", "read", "write", "output", "delete", "dir",
+    "cd", "run", "program", "command", "code", "url", "host", "config", "sed", "awk", "jq", "sql",
+    "name", "text", "pattern", "move", "link", "sub", "number", "list", "path",
 ];
 
 /// Reads every token of a list of options.

@@ -8,9 +8,9 @@ use toml::Value;
 const KINDS: [&str; 10] =
     ["shell", "read", "write", "edit", "patch", "search", "fetch", "agent", "mcp", "other"];
 
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "command", "cwd", "shell", "path", "paths", "content", "pattern", "url", "query", "prompt",
-    "patch", "agent", "server", "tool", "input", "timeout",
+    "patch", "agent", "server", "tool", "input", "timeout", "glob",
 ];
 
 const KEYS: [&str; 12] = [

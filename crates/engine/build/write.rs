@@ -95,18 +95,7 @@ impl Writer {
                 let _ = write!(fields, "{name}: {value}, ");
             }
         };
-        let style = match entry.style.as_str() {
-            "exact" => "Exact",
-            "posix" => "Posix",
-            "go" => "Go",
-            "raw" => "Raw",
-            _ => "Gnu",
-        };
-        let wraps = match entry.wraps.as_str() {
-            "plain" => "Plain",
-            "kept" => "Kept",
-            _ => "No",
-        };
+        let [style, wraps, prints] = variants(entry);
         let services = match entry.services.as_str() {
             "" => String::new(),
             "any" => "Services::Any".to_owned(),
@@ -123,6 +112,7 @@ impl Writer {
         field("with_operand", &set(&entry.with_operand), entry.with_operand.is_empty());
         field("dry_effects", &set(&entry.dry_effects), entry.dry.is_empty());
         field("wraps", &format!("Wraps::{wraps}"), wraps == "No");
+        field("prints", &format!("Prints::{prints}"), prints == "Nothing");
         field("services", &services, services.is_empty());
         for (name, is_set) in [
             ("any_option", entry.any_option),
@@ -133,6 +123,8 @@ impl Writer {
             ("secrets", entry.secrets),
             ("closed", entry.closed),
             ("fold", entry.fold),
+            ("runner", entry.runner),
+            ("named", entry.named),
         ] {
             field(name, "true", !is_set);
         }
@@ -153,6 +145,7 @@ impl Writer {
             ("dry", &entry.dry),
             ("listing", &entry.listing),
             ("recurses", &entry.recurses),
+            ("hidden", &entry.hidden),
             ("harmless_config", &entry.harmless_config),
         ] {
             field(name, &format!("&{list:?}"), list.is_empty());
@@ -190,6 +183,31 @@ impl Writer {
         }
         self.share("Entry", format!("Entry {{ {fields}..PLAIN }}"))
     }
+}
+
+/// The variants that an entry's words stand for: its style, what it wraps, what it prints.
+fn variants(entry: &Entry) -> [&'static str; 3] {
+    let style = match entry.style.as_str() {
+        "exact" => "Exact",
+        "posix" => "Posix",
+        "go" => "Go",
+        "raw" => "Raw",
+        _ => "Gnu",
+    };
+    let wraps = match entry.wraps.as_str() {
+        "plain" => "Plain",
+        "kept" => "Kept",
+        _ => "No",
+    };
+    let prints = match entry.prints.as_str() {
+        "operands" => "Operands",
+        "listed" => "Listed",
+        "found" => "Found",
+        "matching" => "Matching",
+        "programs" => "Programs",
+        _ => "Nothing",
+    };
+    [style, wraps, prints]
 }
 
 fn except(except: &Except) -> String {
@@ -279,6 +297,8 @@ fn kind(name: &str) -> &'static str {
         "sub" => "Sub",
         "change" => "Change",
         "remote" => "Remote",
+        "names" => "Names",
+        "part" => "Part",
         _ => "Opaque",
     }
 }

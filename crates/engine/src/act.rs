@@ -36,6 +36,8 @@ pub struct Act {
     pub extras: Vec<usize>,
     /// The options that are given, as the catalog names them.
     pub options: Vec<&'static str>,
+    /// Files that it may name on its output.
+    pub prints: Vec<EffectOn>,
     /// Inline code of an interpreter.
     pub code: Vec<String>,
     /// The places of options, and their values, that stand before the sub-command.

@@ -5,10 +5,16 @@
 //! stand, and text that will run is parsed again (`peel.rs`).
 
 mod arithmetic;
+mod compound;
 mod expand;
+pub(crate) mod names;
+mod own;
 mod redirect;
 mod refused;
+mod simple;
 mod state;
+mod suspect;
+mod unread_words;
 mod walk;
 
 use portcullis_shell::{Dialect, Reader, Refusal, Span, hazards};
@@ -69,6 +75,7 @@ pub fn analyse(text: &str, dialect: Dialect, ground: &Ground) -> Acts {
     analysis.text(text, None, dialect);
     analysis.hazards(text);
     analysis.unread_rest(text);
+    analysis.find_own();
     analysis.found
 }
 
@@ -78,6 +85,18 @@ pub fn analyse_argv(args: &[String], dialect: Dialect, ground: &Ground) -> Acts 
     let mut analysis = Analysis::new(dialect, ground);
     let args = args.iter().map(|arg| crate::arg::Arg::known(arg)).collect();
     crate::peel::resolve(&mut analysis, Act { args, ..Act::default() });
+    analysis.find_own();
+    analysis.found
+}
+
+/// The acts that texts of another language come to: those of Portcullis itself.
+#[must_use]
+pub fn analyse_texts(texts: &[&str], ground: &Ground) -> Acts {
+    let mut analysis = Analysis::new(Dialect::Bash, ground);
+    for text in texts {
+        analysis.suspect_text(text, &Act::default());
+    }
+    analysis.find_own();
     analysis.found
 }
 
@@ -90,7 +109,7 @@ pub(crate) struct Analysis<'g> {
     pub(crate) via: Vec<String>,
     /// What the command at hand gets on its standard input.
     pub(crate) feed: Feed,
-    /// Files that commands before it, or inside its words, name on their output.
+    /// Files that the command at hand may find named on its input or in its words.
     pub(crate) handed: Vec<EffectOn>,
     depth: usize,
 }

@@ -69,6 +69,15 @@ impl Arg {
         }
     }
 
+    /// The text as it is written, as far as it is known.
+    #[must_use]
+    pub fn written(&self) -> &str {
+        match &self.text {
+            Text::Known(text) | Text::Home(text) | Text::Begins(text) | Text::Any(text) => text,
+            Text::Files { prefix, .. } => prefix,
+        }
+    }
+
     /// Whether a program might take it, or one of those it stands for, for an option.
     #[must_use]
     pub fn may_be_option(&self) -> bool {

@@ -98,6 +98,14 @@ pub struct Entry {
     pub listing: &'static [&'static str],
     /// Options with which directories are read to the bottom; `*` for always.
     pub recurses: &'static [&'static str],
+    /// Whether an allow rule covers it only if it names the sub-command.
+    pub named: bool,
+    /// Whether it runs a command that stands somewhere in its words.
+    pub runner: bool,
+    /// What its output may name.
+    pub prints: Prints,
+    /// Options with which it names hidden files too.
+    pub hidden: &'static [&'static str],
     /// Settings that may be given on the command line without consequence.
     pub harmless_config: &'static [&'static str],
     /// What is added under conditions.
@@ -174,6 +182,23 @@ pub enum Style {
     Go,
     /// No options.
     Raw,
+}
+
+/// Which files the output of a program may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prints {
+    /// None that is known.
+    Nothing,
+    /// What its operands say.
+    Operands,
+    /// What it lists: directories, and files that options select.
+    Listed,
+    /// What its expression looks for.
+    Found,
+    /// Lines that fit its first operand.
+    Matching,
+    /// Where the programs lie that its operands name.
+    Programs,
 }
 
 /// Whether a program runs another one that its operands name.
@@ -313,6 +338,10 @@ pub enum ValueKind {
     Change,
     /// A name from the configuration, or else an address.
     Remote,
+    /// A pattern for the names of the files that count.
+    Names,
+    /// A part of those names, or an expression that they fit.
+    Part,
 }
 
 /// One sub-command under its names, which may hold `*`.
@@ -357,6 +386,10 @@ const PLAIN: Entry = Entry {
     dry_effects: Effects(0),
     listing: &[],
     recurses: &[],
+    named: false,
+    runner: false,
+    prints: Prints::Nothing,
+    hidden: &[],
     harmless_config: &[],
     when: &[],
     subs: &[],
@@ -377,6 +410,11 @@ const FLAG: OptionSpec = OptionSpec {
 #[must_use]
 pub fn programs() -> &'static [Program] {
     PROGRAMS
+}
+
+/// The names of all programs.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(name, _)| *name)
 }
 
 /// The program of this name.

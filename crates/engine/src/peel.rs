@@ -6,10 +6,10 @@
 use portcullis_shell::{Dialect, Span};
 
 use crate::act::{Act, Assigned};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, names};
 use crate::arg::{Arg, Text};
 use crate::catalog::{self, ValueKind, Wraps};
-use crate::effect::{Effect, EffectOn, Target};
+use crate::effect::{Effect, EffectOn};
 use crate::environment::{self, Setting};
 use crate::place;
 use crate::reader;
@@ -19,7 +19,11 @@ use crate::usage::{self, Unknown, Usage};
 pub const WRAPPERS: usize = 16;
 
 /// The directories whose programs are those of the catalog.
-const SYSTEM: [&str; 8] = [
+const SYSTEM: [&str; 12] = [
+    "/lib/",
+    "/lib64/",
+    "/usr/lib/",
+    "/usr/lib64/",
     "/bin/",
     "/sbin/",
     "/usr/bin/",
@@ -66,14 +70,22 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
     let Some(written) = act.program().map(str::to_owned) else {
         act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
         act.effects.push(EffectOn::of(Effect::Execute));
+        analysis.suspect_program(&act);
         analysis.push(act);
         return;
     };
-    let is_function = analysis.state.functions.get(&written).copied();
-    if is_function == Some(true) {
-        act.effects.push(EffectOn::of(Effect::Read));
-        analysis.push(act);
-        return;
+    if let Some(function) = analysis.state.functions.get(&written).cloned() {
+        let args = act.args.get(1..).unwrap_or_default();
+        let body = analysis.found.acts.get(function.acts.clone()).unwrap_or_default();
+        if body.iter().any(|inner| inner.program().is_none()) {
+            analysis.suspect_words(args, &act);
+        }
+        analysis.give_arguments(function.acts, &names::of_args(args));
+        if function.is_certain {
+            act.effects.push(EffectOn::of(Effect::Read));
+            analysis.push(act);
+            return;
+        }
     }
     if analysis.state.aliases.contains(&written) {
         act.unknown = Some(unknown(&act, "an alias may stand for this name", true));
@@ -83,6 +95,8 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         act.unknown.get_or_insert(unknown(&act, &message, false));
         let effect = if written.contains('/') { Effect::Execute } else { Effect::Unknown };
         act.effects.push(EffectOn::of(effect));
+        analysis.suspect_unread(&act.args.clone(), &act);
+        analysis.name_files(&mut act, None);
         analysis.push(act);
         return;
     };
@@ -177,12 +191,11 @@ fn take(
     {
         reader::read(name, analysis, &mut act, &usage, &mut inner);
     }
-    let reads_unknown = |on: &EffectOn| {
-        on.effect == Effect::Read && !on.is_listing && matches!(on.target, Target::Unknown(_))
-    };
-    if act.effects.iter().any(reads_unknown) {
-        act.effects.extend(analysis.handed.iter().cloned());
-    }
+    act.prints = names::printed(&act, &usage, usage.entry.prints);
+    analysis.give_names(&mut act);
+    analysis.suspect(&act, &usage);
+    analysis.name_files(&mut act, Some(&usage));
+    analysis.guard_own(&mut act);
     let is_linked = usage.wraps != Wraps::Plain && !inner.is_empty();
     let (span, is_fetched) = (act.span, act.is_fetched);
     let directory = act.directory.clone();
@@ -231,7 +244,11 @@ fn run(
                 analysis.state = state;
             }
         }
-        Inner::Unknown(message) => analysis.push_unknown(message, span),
+        Inner::Unknown(message) => {
+            let via = analysis.via.clone();
+            analysis.suspect_names(&[], &Act { span, via, ..Act::default() });
+            analysis.push_unknown(message, span);
+        }
     }
 }
 

@@ -72,9 +72,10 @@ pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
         .max_by_key(|pattern| pattern.denies)
 }
 
-/// The entry that some file of an absolute pattern may fit, if the pattern aims at it.
+/// The entry that some file of an absolute pattern may fit, if the pattern aims at it; where the
+/// directory is not known (`is_anywhere`) only the name can tell.
 #[must_use]
-pub fn aimed_at(glob: &str, access: Access) -> Option<&'static Pattern> {
+pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'static Pattern> {
     let glob = glob.to_lowercase();
     // Whatever lies in a listed directory is listed, and that directory is written out.
     let (directory, open) = split_open(&glob);
@@ -87,11 +88,11 @@ pub fn aimed_at(glob: &str, access: Access) -> Option<&'static Pattern> {
     if !has_text && !asks_for_hidden {
         return None;
     }
-    // Of a path whose directory is not known only the name can tell.
-    let is_anywhere = glob.starts_with("/**");
+    // How many directories and names behind the last unknown ones are written.
+    let known = glob.rsplit("**").next().map_or(0, |tail| segments(tail).count());
     table::PATTERNS
         .iter()
-        .filter(|pattern| !is_anywhere || matches!(pattern.segments, ["**", _]))
+        .filter(|pattern| !is_anywhere || pattern.is_told_by(known))
         .filter(|pattern| pattern.concerns(access) && may_share(&glob, pattern.segments))
         .max_by_key(|pattern| pattern.denies)
 }
@@ -120,6 +121,13 @@ impl Pattern {
             Access::Read => self.reads,
             Access::Write => self.writes,
         }
+    }
+
+    /// Whether the last few segments of a path are enough to tell that it fits.
+    fn is_told_by(&self, count: usize) -> bool {
+        self.segments
+            .split_first()
+            .is_some_and(|(first, rest)| *first == "**" && rest.len() <= count)
     }
 
     /// Whether everything below it is meant.

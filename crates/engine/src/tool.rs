@@ -113,11 +113,13 @@ pub enum Field {
     Input,
     /// How long it may take.
     Timeout,
+    /// A pattern for the names of the files that are searched.
+    Glob,
 }
 
 impl Field {
     /// Every field.
-    pub const ALL: [Field; 16] = [
+    pub const ALL: [Field; 17] = [
         Field::Command,
         Field::Cwd,
         Field::Shell,
@@ -134,6 +136,7 @@ impl Field {
         Field::Tool,
         Field::Input,
         Field::Timeout,
+        Field::Glob,
     ];
 
     /// The field's name in the data and in policies.
@@ -156,6 +159,7 @@ impl Field {
             Field::Tool => "tool",
             Field::Input => "input",
             Field::Timeout => "timeout",
+            Field::Glob => "glob",
         }
     }
 }

@@ -251,6 +251,7 @@ pub fn value(kind: ValueKind, chance: &mut Chance) -> String {
         ValueKind::Jq => return joined(&JQ, " | ", chance),
         ValueKind::Sql => return joined(&SQL, "; ", chance),
         ValueKind::Remote => chance.pick(&["origin", "upstream"]),
+        ValueKind::Names | ValueKind::Part => chance.pick(&["*.txt", "*.rs", "a*", "x"]),
         ValueKind::Opaque | ValueKind::Pattern | ValueKind::Sub | ValueKind::Change => {
             if chance.once_in(6) { file(chance) } else { chance.pick(&WORDS) }
         }

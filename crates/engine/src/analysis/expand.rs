@@ -61,6 +61,7 @@ impl Walk<'_, '_> {
     fn expansion(&mut self, expansion: &Expansion, span: Span) {
         self.words(expansion.subscript);
         self.words(expansion.arguments);
+        self.hand_default(expansion);
         let sign = self.tree.text(expansion.sign);
         let is_prompt = expansion.operator == Action::Transform && sign.ends_with(b"P");
         // `${!x}` reads the variable whose name `x` holds, and that name may have a subscript.

@@ -70,7 +70,9 @@ impl Walk<'_, '_> {
 
     pub(super) fn redirections(&mut self, redirections: List<Redirection>) {
         for redirection in self.tree.list(redirections) {
+            let first = self.analysis.found.acts.len();
             self.words(redirection.target);
+            self.hand_over(first);
             if let Descriptor::Variable(span) = redirection.descriptor {
                 let name = String::from_utf8_lossy(self.tree.text(span)).into_owned();
                 self.sets(name.trim_matches(['{', '}']), None, redirection.span);
@@ -123,7 +125,7 @@ impl Walk<'_, '_> {
             Some(text) if is_network => (Effect::Connect, Target::Host(text.to_owned())),
             _ => (effect, usage::path(target)),
         };
-        let act = Act {
+        let mut act = Act {
             kind: ActKind::Redirection,
             span: self.span(redirection.span),
             via: self.analysis.via.clone(),
@@ -131,6 +133,7 @@ impl Walk<'_, '_> {
             directory: self.analysis.state.directory.clone(),
             ..Act::default()
         };
+        self.analysis.give_names(&mut act);
         self.analysis.push(act);
     }
 }

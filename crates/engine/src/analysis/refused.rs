@@ -20,7 +20,8 @@ impl Analysis<'_> {
             from = self.before_the_fault(text, within, refusal.span);
         }
         let rest = text.get(from..).unwrap_or_default().to_owned();
-        self.found.unread.push(Unread { text: rest, from, within, via: self.via.clone() });
+        let via = self.via.clone();
+        self.found.unread.push(Unread { text: rest, from, within, via, words: Words::InText });
         let span = within.unwrap_or(refusal.span);
         self.found.refusals.push(Refusal { span, ..refusal });
     }
@@ -54,7 +55,8 @@ impl Analysis<'_> {
     pub(super) fn unread_rest(&mut self, text: &str) {
         if self.found.is_cut {
             let (text, via) = (text.to_owned(), Vec::new());
-            self.found.unread.push(Unread { text, from: 0, within: None, via });
+            let words = Words::InText;
+            self.found.unread.push(Unread { text, from: 0, within: None, via, words });
         }
     }
 }
@@ -68,11 +70,57 @@ pub struct Unread {
     /// Where that stands if it is part of another.
     within: Option<Span>,
     via: Vec<String>,
+    words: Words,
+}
+
+/// Where the words are that may be programs.
+#[derive(Clone, Debug)]
+enum Words {
+    /// Somewhere in the text.
+    InText,
+    /// Each of these.
+    Each(Vec<Arg>),
+    /// The first of these.
+    First(Vec<Arg>),
 }
 
 impl Unread {
-    /// An act for every word, because every word may be a program.
+    /// A text of another language in which commands may stand.
+    pub(crate) fn of_text(text: &str, span: Span, via: &[String]) -> Unread {
+        let (text, via) = (text.to_owned(), via.to_vec());
+        Unread { text, from: 0, within: Some(span), via, words: Words::InText }
+    }
+
+    /// Words of which each may be a program.
+    pub(crate) fn of_words(words: Vec<Arg>, span: Span, via: &[String]) -> Unread {
+        Unread { words: Words::Each(words), ..Unread::of_text("", span, via) }
+    }
+
+    /// A command that may be meant.
+    pub(crate) fn of_command(words: Vec<Arg>, span: Span, via: &[String]) -> Unread {
+        Unread { words: Words::First(words), ..Unread::of_text("", span, via) }
+    }
+
+    /// Whether a name occurs in it at all.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        match &self.words {
+            Words::InText => self.text.contains(name),
+            Words::Each(words) | Words::First(words) => {
+                words.iter().any(|word| word.prefix().contains(name))
+            }
+        }
+    }
+
+    /// An act for every word that may be a program.
     pub(crate) fn acts(&self) -> Vec<Act> {
+        match &self.words {
+            Words::InText => self.scanned(),
+            Words::Each(words) => self.each_of(words),
+            Words::First(words) => self.each_of(words).into_iter().take(1).collect(),
+        }
+    }
+
+    fn scanned(&self) -> Vec<Act> {
         let tokens = scan(self.text.as_bytes());
         let shift = |span: Span| {
             let moved = Span::new(span.start as usize + self.from, span.end as usize + self.from);
@@ -87,11 +135,15 @@ impl Unread {
                 )
             })
             .collect();
+        self.each_of(&words)
+    }
+
+    fn each_of(&self, words: &[Arg]) -> Vec<Act> {
         let act = |at: usize| {
             // Far behind, a rule sees the program and little more.
             let most = if at < ACTS { WORDS } else { FEW_WORDS };
             let args: Vec<Arg> = words.iter().skip(at).take(most).cloned().collect();
-            let span = args.first().map(|arg| arg.span).unwrap_or_default();
+            let span = self.within.or(args.first().map(|arg| arg.span)).unwrap_or_default();
             Act { kind: ActKind::Scanned, span, args, via: self.via.clone(), ..Act::default() }
         };
         (0..words.len()).map(act).collect()

@@ -1,8 +1,10 @@
 //! What later commands of a script depend on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 
+use crate::effect::EffectOn;
 use crate::environment::{Setting, setting};
 use crate::place;
 
@@ -11,19 +13,32 @@ use crate::place;
 pub struct State {
     /// The working directory, absolute; none once it is not known.
     pub directory: Option<String>,
-    /// The functions defined so far, and whether the definition certainly ran.
-    pub functions: BTreeMap<String, bool>,
+    /// The functions defined so far.
+    pub functions: BTreeMap<String, Function>,
     /// Names that an alias may replace.
     pub aliases: BTreeSet<String>,
     /// Variables that were last set to a path below a home.
     pub homes: BTreeMap<String, String>,
     /// A variable, not known to be harmless, that later programs get.
     pub exported: Option<String>,
+    /// Files that variables may name.
+    pub named: Rc<Vec<EffectOn>>,
+    /// Whether patterns fit hidden files too.
+    pub has_dotglob: bool,
     /// Whether something changed which program a name means, or how later text is read.
     pub is_poisoned: bool,
     /// Variables that hold numbers and nothing else wherever the script sets them; none until
     /// arithmetic asks for them.
     pub numbers: Option<Rc<BTreeSet<String>>>,
+}
+
+/// A function of the script.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Whether its definition certainly ran.
+    pub is_certain: bool,
+    /// The acts of its body, among those of the call.
+    pub acts: Range<usize>,
 }
 
 impl State {
@@ -36,6 +51,8 @@ impl State {
             aliases: BTreeSet::new(),
             exported: None,
             homes: BTreeMap::new(),
+            named: Rc::default(),
+            has_dotglob: false,
             is_poisoned: false,
             numbers: None,
         }
@@ -44,6 +61,8 @@ impl State {
     /// Notes a variable that outlives its command.
     pub fn assign(&mut self, name: &str, value: Option<&str>) {
         self.is_poisoned |= setting(name, value) == Setting::Loader;
+        // Whoever ignores some names sees all the others, hidden ones too.
+        self.has_dotglob |= name == "GLOBIGNORE";
     }
 
     /// Moves to another directory, written as the script writes it; none for an unknown one.
@@ -60,8 +79,8 @@ impl State {
         if self.directory != before.directory {
             self.directory = None;
         }
-        for (name, is_certain) in &mut self.functions {
-            *is_certain &= before.functions.contains_key(name);
+        for (name, function) in &mut self.functions {
+            function.is_certain &= before.functions.contains_key(name);
         }
     }
 }

@@ -34,6 +34,30 @@ const STOPPERS: [&str; 8] = [
     "systemctl",
 ];
 
+/// Programs that install others, and their words for taking them away.
+const INSTALLERS: [&str; 22] = [
+    "apk", "apt", "apt-get", "aptitude", "brew", "bun", "cargo", "choco", "dnf", "dpkg", "flatpak",
+    "npm", "pacman", "pip", "pip3", "pipx", "pnpm", "rpm", "snap", "uv", "yarn", "yum",
+];
+const REMOVALS: [&str; 16] = [
+    "--erase",
+    "--purge",
+    "--remove",
+    "-P",
+    "-R",
+    "-Rns",
+    "-Rs",
+    "-e",
+    "-r",
+    "autoremove",
+    "del",
+    "erase",
+    "purge",
+    "remove",
+    "rm",
+    "uninstall",
+];
+
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
     for touched in touched.iter().filter(|touched| touched.effect == Effect::Write) {
         let Some(place) = &touched.place else { continue };
@@ -52,7 +76,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         found.add("owner_change", act.span, None);
     }
     let stops = act.base_name().is_some_and(|name| STOPPERS.contains(&name));
-    let names_us = |arg: &Arg| arg.prefix().contains("portcullis");
+    let names_us = |arg: &Arg| arg.written().contains("portcullis");
     let is_pattern = matches!(act.base_name(), Some("pkill" | "killall"));
     let fits_us = |arg: &Arg| {
         let text = arg.prefix();
@@ -63,8 +87,27 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     if is_pattern && act.args.iter().skip(1).any(fits_us) {
         found.about("self_protection", "stops Portcullis");
     }
-    if act.args.iter().skip(1).any(|arg| arg.prefix().contains("portcullis.sock")) {
+    if act.args.iter().skip(1).any(|arg| arg.written().contains("portcullis.sock")) {
         found.about("self_protection", "talks to Portcullis' own socket");
+    }
+    let is_package = |arg: &Arg| {
+        let name = arg.written().rsplit('/').next().unwrap_or_default();
+        matches!(name, "portcullis" | "portcullis-cli" | "portcullis-hook")
+    };
+    let removes = act.base_name().is_some_and(|name| INSTALLERS.contains(&name))
+        && act.args.iter().any(|arg| REMOVALS.contains(&arg.written()));
+    if removes && act.args.iter().skip(1).any(is_package) {
+        found.about("self_protection", "removes Portcullis");
+    }
+    // Under another name nothing would know it.
+    let is_program = |touched: &Touched| {
+        let ends = ["/bin/portcullis", "/release/portcullis", "/debug/portcullis"];
+        let path = touched.place.as_ref().map(|place| place.normalised.as_str());
+        touched.effect == Effect::Read
+            && path.is_some_and(|path| ends.iter().any(|end| path.ends_with(end)))
+    };
+    if act.has(Effect::Write) && touched.iter().any(is_program) {
+        found.about("self_protection", "copies Portcullis' own program");
     }
     if stops && changes(act) && act.args.iter().skip(1).any(names_us) {
         found.about("self_protection", "stops Portcullis");

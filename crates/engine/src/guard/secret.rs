@@ -15,18 +15,19 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             Effect::Read | Effect::Query | Effect::Connect | Effect::Execute => Access::Read,
             Effect::Escalate | Effect::Unknown => continue,
         };
+        let held = if touched.is_pattern { Held::Pattern } else { Held::File };
         let Some(place) = &touched.place else {
             // Where it lies is not known, but its name may be enough.
             if !touched.written.is_empty() {
                 let path = place::normalise(touched.written.trim_start_matches('~'), "/-");
-                judge(&path, touched.is_pattern, access, scene, found);
+                judge(&path, held, access, scene, found);
             }
             continue;
         };
         let resolved = place.resolved.as_ref().filter(|path| **path != place.normalised);
         let forms = [Some(&place.normalised), resolved];
         for path in forms.into_iter().flatten() {
-            judge(path, touched.is_pattern, access, scene, found);
+            judge(path, held, access, scene, found);
             if access == Access::Read
                 && touched.is_deep
                 && reads_a_home(path, touched.is_pattern, scene)
@@ -55,7 +56,9 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         let directory = act.directory.as_deref().unwrap_or("/");
         let home = scene.ground.home.as_deref();
         if let Some(path) = unknown_place(pattern, directory, home) {
-            judge(&path, true, access, scene, found);
+            let is_anywhere = path.starts_with("/**");
+            let held = if is_anywhere { Held::Anywhere } else { Held::Pattern };
+            judge(&path, held, access, scene, found);
         }
     }
 }
@@ -78,14 +81,25 @@ fn reads_a_home(path: &str, is_pattern: bool, scene: &Scene<'_>) -> bool {
         || is_above_home(if path.is_empty() { "/" } else { path }, scene.ground)
 }
 
+/// Whether homes lie somewhere below a directory.
+fn is_wide(start: &str, scene: &Scene<'_>) -> bool {
+    let start = if start.is_empty() { "/" } else { start };
+    is_home(start, scene.ground) || is_above_home(start, scene.ground)
+}
+
+/// How a path is held against the lists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// As the one file it names.
+    File,
+    /// As a pattern whose directory is known.
+    Pattern,
+    /// As a pattern that may lie anywhere.
+    Anywhere,
+}
+
 /// Holds one path against the lists.
-fn judge(
-    path: &str,
-    is_pattern: bool,
-    access: Access,
-    scene: &Scene<'_>,
-    found: &mut Findings<'_>,
-) {
+fn judge(path: &str, held: Held, access: Access, scene: &Scene<'_>, found: &mut Findings<'_>) {
     let lower = path.to_lowercase();
     let root = scene.ground.workspace.first().map_or("/", String::as_str);
     let home = scene.ground.home.as_deref();
@@ -99,8 +113,16 @@ fn judge(
             pattern.is_some_and(|pattern| sensitive::fits(&pattern.to_lowercase(), &lower))
         })
     };
-    let listed =
-        if is_pattern { sensitive::aimed_at(path, access) } else { sensitive::find(path, access) };
+    let listed = match held {
+        Held::File => sensitive::find(path, access),
+        Held::Anywhere => sensitive::aimed_at(path, access, true),
+        // Below a part of the workspace the name counts, and not where it might lie.
+        Held::Pattern => {
+            let below = path.split_once("/**/");
+            let is_anywhere = below.is_some_and(|(start, _)| !is_wide(start, scene));
+            sensitive::aimed_at(path, access, is_anywhere)
+        }
+    };
     if let Some(pattern) = listed.filter(|pattern| pattern.denies) {
         found.about("self_protection", &format!("touches Portcullis itself: {}", pattern.why));
         return;

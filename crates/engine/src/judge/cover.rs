@@ -124,6 +124,7 @@ impl<'a> Bench<'a> {
                     }
                     Effect::Write | Effect::Delete | Effect::Change => (&self.writers, Meant::File),
                     Effect::Read if touched.is_listing => return None,
+                    Effect::Read if touched.is_deep => (&self.readers, Meant::Tree),
                     Effect::Read | Effect::Execute | Effect::Connect => {
                         (&self.readers, Meant::File)
                     }

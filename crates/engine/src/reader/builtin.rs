@@ -2,7 +2,9 @@
 
 use super::{Reading, words};
 use crate::act::Assigned;
-use crate::arg::Arg;
+use crate::analysis::names;
+use crate::arg::{Arg, escaped};
+use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{Setting, setting};
 use crate::language;
 use crate::peel::{Inner, moved};
@@ -81,6 +83,10 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
     let mut named: Vec<Arg> = reading.operands();
     if program == "getopts" {
         named = named.into_iter().skip(1).take(1).collect();
+    }
+    if matches!(program.as_str(), "read" | "mapfile" | "readarray") {
+        let given = reading.analysis.handed.clone();
+        reading.analysis.keep(given);
     }
     if matches!(program.as_str(), "read" | "mapfile" | "readarray" | "wait") {
         named.extend(
@@ -166,6 +172,10 @@ pub(super) fn printf(reading: &mut Reading<'_, '_>) {
         }
         return;
     };
+    let names = names::of_args(&reading.operands());
+    reading.analysis.keep(names);
+    // What the format makes of them is not known.
+    reading.analysis.keep(formatted(&reading.operands()));
     match name.as_known() {
         Some(name) if !name.contains('[') => {
             let name = name.to_owned();
@@ -176,6 +186,15 @@ pub(super) fn printf(reading: &mut Reading<'_, '_>) {
         }
         _ => reading.dynamic("a subscript is evaluated"),
     }
+}
+
+/// The name that a format makes, with anything in the places for words.
+fn formatted(operands: &[Arg]) -> Vec<EffectOn> {
+    let Some(format) = operands.first().and_then(Arg::as_known) else { return Vec::new() };
+    let Some((before, _)) = format.split_once('%') else { return Vec::new() };
+    let after = format.rsplit('%').next().unwrap_or_default().get(1..).unwrap_or_default();
+    let pattern = format!("{}*{}", escaped(before), escaped(after));
+    vec![EffectOn::new(Effect::Read, Target::Unknown(pattern))]
 }
 
 /// `test` and `[`.
@@ -273,9 +292,9 @@ pub(super) fn set(reading: &mut Reading<'_, '_>) {
             _ => has_options_ended = true,
         }
     }
-    if takes_name && args.len() == 1 {
-        // `set -o` alone prints the options.
-    }
+    // What it sets are the parameters `$1`, `$2` …
+    let names = names::of_args(&args);
+    reading.analysis.keep(names);
 }
 
 /// `shopt`: names that change how later text is read.
@@ -305,10 +324,12 @@ pub(super) fn shopt(reading: &mut Reading<'_, '_>) {
         "promptvars",
         "xpg_echo",
     ];
+    let sets = reading.usage.has_option(&["-s"]);
     for operand in reading.operands() {
         if !operand.as_known().is_some_and(|name| harmless.contains(&name)) {
             reading.analysis.state.is_poisoned = true;
         }
+        reading.analysis.state.has_dotglob |= sets && operand.as_known() == Some("dotglob");
     }
 }
 

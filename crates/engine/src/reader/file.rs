@@ -3,9 +3,9 @@
 use portcullis_shell::Dialect;
 
 use super::{Reading, arg_of, words};
-use crate::act::Act;
-use crate::analysis::Feed;
+use crate::analysis::{Feed, names};
 use crate::arg::{Arg, Text};
+use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{self, Directory, Run, Word};
 use crate::peel::{Inner, Where};
@@ -34,7 +34,13 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     reading.only_read();
     // What is handed to a command may be read whole.
     let is_listing = found.facts.runs.is_empty();
-    let names = named(&args);
+    let mut starts: Vec<Target> =
+        found.start_indices.iter().filter_map(|&at| args.get(at)).map(usage::path).collect();
+    let is_here = starts.is_empty();
+    if is_here {
+        starts.push(Target::Path(".".to_owned()));
+    }
+    let names = named(&args, &starts);
     let is_deep = is_listing || names.is_empty();
     for &at in &found.start_indices {
         if let Some(arg) = args.get(at) {
@@ -50,7 +56,7 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     if !is_listing {
         reading.act.effects.extend(names);
     }
-    if found.start_indices.is_empty() {
+    if is_here {
         let target = Target::Path(".".to_owned());
         reading.act.effects.push(EffectOn {
             effect: Effect::Read,
@@ -93,44 +99,39 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     reading.take(found.facts);
 }
 
-/// The files that an act names on its output, for whoever reads them.
-pub(crate) fn handed(act: &Act) -> Vec<EffectOn> {
-    let read = |target: Target, is_deep: bool| EffectOn {
-        effect: Effect::Read,
-        target,
-        is_deep,
-        is_listing: false,
-    };
-    let args = act.args.get(1..).unwrap_or_default();
-    match act.base_name() {
-        Some("echo" | "printf") => args.iter().map(|arg| read(usage::path(arg), false)).collect(),
-        Some("find" | "fd" | "ls" | "tree" | "locate") => {
-            let names = named(args);
-            let is_deep = names.is_empty();
-            let listed = act.effects.iter().filter(|on| on.is_listing);
-            let mut all: Vec<EffectOn> =
-                listed.map(|on| read(on.target.clone(), is_deep)).collect();
-            if act.base_name() == Some("ls") && all.is_empty() {
-                all.push(read(Target::Path(".".to_owned()), false));
-            }
-            all.extend(names);
-            all
+/// The files that an expression looks for by name, somewhere below where it starts.
+pub(crate) fn named(args: &[Arg], starts: &[Target]) -> Vec<EffectOn> {
+    let tests = ["-name", "-iname", "-lname", "-ilname"];
+    let whole = ["-path", "-ipath", "-wholename", "-iwholename"];
+    let fitting = ["-regex", "-iregex"];
+    let is_one_of =
+        |arg: &Arg, names: &[&str]| arg.as_known().is_some_and(|text| names.contains(&text));
+    let mut found = Vec::new();
+    for (at, pair) in args.windows(2).enumerate() {
+        let [test, name] = pair else { continue };
+        let is_turned = at
+            .checked_sub(1)
+            .and_then(|before| args.get(before))
+            .is_some_and(|before| is_one_of(before, &["!", "-not"]));
+        let Some(name) = name.as_known().filter(|_| !is_turned) else { continue };
+        let globs = if is_one_of(test, &tests) {
+            vec![name.to_owned()]
+        } else if is_one_of(test, &whole) {
+            vec![name.trim_start_matches(['*', '/', '.']).to_owned(), name.to_owned()]
+        } else if is_one_of(test, &fitting) {
+            language::globs_of_expression(&format!("^{name}$"))
+        } else {
+            continue;
+        };
+        for start in starts {
+            let Target::Path(start) = start else { continue };
+            let start = crate::arg::escaped(start.trim_end_matches('/'));
+            found.extend(globs.iter().map(|glob| {
+                EffectOn::new(Effect::Read, Target::Pattern(format!("{start}/**/{glob}")))
+            }));
         }
-        _ => Vec::new(),
     }
-}
-
-/// The names that an expression looks for, as files somewhere below.
-pub(crate) fn named(args: &[Arg]) -> Vec<EffectOn> {
-    let tests = ["-name", "-iname", "-path", "-ipath", "-wholename"];
-    let is_test = |arg: &Arg| arg.as_known().is_some_and(|text| tests.contains(&text));
-    args.windows(2)
-        .filter_map(|pair| match pair {
-            [test, name] if is_test(test) => name.as_known(),
-            _ => None,
-        })
-        .map(|name| EffectOn::new(Effect::Read, Target::Pattern(format!("./{name}"))))
-        .collect()
+    found
 }
 
 /// A word of `-exec`: what holds `{}` begins with a start path.
@@ -172,7 +173,25 @@ pub(super) fn fd(reading: &mut Reading<'_, '_>) {
     if reading.act.unknown.as_ref().is_some_and(|unknown| !unknown.is_dynamic) {
         reading.act.unknown = None;
     }
-    reading.only_read();
+    // The table took the first word of the command for a program of its own.
+    reading.act.effects.clear();
+    reading.effect(Effect::Read);
+    let selects = |given: &usage::Given| matches!(given.kind, ValueKind::Names | ValueKind::Part);
+    let chosen = reading.usage.values.iter().filter(|given| selects(given));
+    let mut names: Vec<EffectOn> =
+        chosen.flat_map(|given| names::patterns(given.kind, &given.arg, ".")).collect();
+    if let Some(ending) = reading.usage.value_of(&["-e", "--extension"]).and_then(Arg::as_known) {
+        let target = Target::Pattern(format!("./**/*.{}", ending.trim_start_matches('.')));
+        names.push(EffectOn::new(Effect::Read, target));
+    } else if names.is_empty() && reading.usage.has_option(reading.usage.entry.hidden) {
+        names.push(EffectOn::new(Effect::Read, Target::Pattern("./**/.*".to_owned())));
+    }
+    let is_place = |given: &&usage::Given| given.kind == ValueKind::Directory;
+    for given in reading.usage.values.iter().filter(is_place) {
+        let on = EffectOn::new(Effect::Read, usage::path(&given.arg));
+        reading.act.effects.push(EffectOn { is_deep: true, ..on });
+    }
+    reading.act.effects.extend(names);
     reading.extra();
     let rest = args.get(at + 1..).unwrap_or_default();
     let end = rest.iter().position(|arg| arg.as_known() == Some(";")).unwrap_or(rest.len());
@@ -220,6 +239,10 @@ pub(super) fn xargs(reading: &mut Reading<'_, '_>) {
                 Text::Known(text) | Text::Home(text) if holds(text.as_bytes()) => {
                     // What stands before the mark is certain.
                     let mark = replace.map(String::from_utf8_lossy).unwrap_or_default();
+                    if text.contains(char::is_whitespace) {
+                        let filled = text.replace(&*mark, "x");
+                        reading.analysis.suspect_text(&filled, reading.act);
+                    }
                     let before = text.split(&*mark).next().unwrap_or_default();
                     let ending = text.rsplit(&*mark).next().unwrap_or_default().to_owned();
                     Arg { text: Text::Begins(before.to_owned()), ending, span }
@@ -249,9 +272,14 @@ pub(super) fn parallel(reading: &mut Reading<'_, '_>) {
     let is_separator =
         |arg: &Arg| matches!(arg.as_known(), Some(":::" | "::::" | ":::+" | "::::+"));
     let end = operands.iter().position(is_separator).unwrap_or(operands.len());
+    let given = names::of_args(operands.get(end..).unwrap_or_default());
+    reading.analysis.keep(given);
     let command: Option<Vec<&str>> = operands.iter().take(end).map(Arg::as_known).collect();
     match command {
         Some(words) if words.is_empty() => {
+            for line in operands.get(end..).unwrap_or_default() {
+                reading.analysis.suspect_text(line.prefix(), reading.act);
+            }
             reading.inner.push(Inner::Unknown("each line of the input is a command"));
         }
         Some(words) => {
@@ -325,6 +353,15 @@ pub(super) fn dd(reading: &mut Reading<'_, '_>) {
         reading.act.notes.clear();
         return reading.only_read();
     }
+    for arg in &args {
+        let effect = match (&arg.text, arg.prefix()) {
+            (Text::Begins(_) | Text::Any(_), "of=") => Effect::Write,
+            (Text::Begins(_) | Text::Any(_), "if=") => Effect::Read,
+            _ => continue,
+        };
+        let target = Target::Unknown(format!("*{}", crate::arg::escaped(&arg.ending)));
+        reading.act.effects.push(EffectOn::new(effect, target));
+    }
     let Some(words) = words(&args) else {
         return reading.dynamic("a word of dd that is not known before it runs");
     };
@@ -351,6 +388,18 @@ pub(super) fn patch(reading: &mut Reading<'_, '_>) {
             reading.act.effects.push(on);
         }
     }
+}
+
+/// `unzip`: `-d` counts behind the archive too.
+pub(super) fn unzip(reading: &mut Reading<'_, '_>) {
+    let operands = reading.operands();
+    let at = operands.iter().position(|arg| arg.prefix().starts_with("-d"));
+    let Some(at) = at.filter(|_| !reading.usage.is_dry) else { return };
+    let target = match operands.get(at).and_then(Arg::as_known).and_then(|text| text.get(2..)) {
+        Some(attached) if !attached.is_empty() => Target::Path(attached.to_owned()),
+        _ => operands.get(at + 1).map_or(Target::Unknown(String::new()), usage::path),
+    };
+    reading.act.effects.push(EffectOn::new(Effect::Write, target));
 }
 
 /// `pdftotext`: without a second operand it writes beside the first.

@@ -1,7 +1,7 @@
 //! git: settings on the command line, other repositories, revisions with paths, refspecs.
 
 use super::Reading;
-use crate::arg::{Arg, Text};
+use crate::arg::{Arg, Text, escaped};
 use crate::catalog;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::glob;
@@ -15,8 +15,10 @@ pub(super) fn git(reading: &mut Reading<'_, '_>) {
         Some("config") => config(reading),
         _ => {}
     }
+    addresses(reading);
     formats(reading);
     revisions(reading);
+    pathspecs(reading);
 }
 
 /// `-c NAME=VALUE` counts unless the catalog lists the name as harmless.
@@ -102,16 +104,87 @@ fn config(reading: &mut Reading<'_, '_>) {
     if reading.act.effects.iter().all(|on| on.effect.is_reading()) {
         return;
     }
-    let path = if reading.usage.has_option(&["--global"]) {
-        "~/.gitconfig".to_owned()
+    let target = if reading.usage.has_option(&["--global"]) {
+        Target::Path("~/.gitconfig".to_owned())
     } else if reading.usage.has_option(&["--system"]) {
-        "/etc/gitconfig".to_owned()
-    } else if let Some(file) = reading.usage.value_of(&["-f", "--file"]).and_then(Arg::as_known) {
-        file.to_owned()
+        Target::Path("/etc/gitconfig".to_owned())
+    } else if let Some(file) = reading.usage.value_of(&["-f", "--file"]) {
+        crate::usage::path(file)
     } else {
-        ".git/config".to_owned()
+        Target::Path(".git/config".to_owned())
     };
-    reading.act.effects.push(EffectOn::new(Effect::Write, Target::Path(path)));
+    reading.act.effects.push(EffectOn::new(Effect::Write, target));
+    // Some settings are commands.
+    for value in reading.operands().iter().skip(1) {
+        reading.analysis.suspect_text(value.prefix(), reading.act);
+    }
+}
+
+/// Paths behind `--`, and operands that can be nothing else, are read; some are written.
+fn pathspecs(reading: &mut Reading<'_, '_>) {
+    let sub = reading.usage.subs.first().map(String::as_str);
+    let takes_paths = matches!(
+        sub,
+        Some("add" | "stage" | "blame" | "annotate" | "mv" | "rm" | "restore" | "archive")
+    );
+    let args = reading.args().to_vec();
+    let end = args.iter().position(|arg| arg.as_known() == Some("--"));
+    let mut paths = match end {
+        Some(end) => args.get(end + 1..).unwrap_or_default().to_vec(),
+        None if takes_paths => reading.operands(),
+        None => Vec::new(),
+    };
+    if sub == Some("grep") && paths.is_empty() {
+        paths.push(Arg::known("."));
+    }
+    let changes = matches!(sub, Some("checkout" | "restore" | "rm" | "mv"));
+    let writes = changes && !reading.usage.is_dry;
+    let loses = matches!(sub, Some("checkout" | "restore"))
+        && !reading.usage.has_option(&["--staged", "-S"])
+        && !args.iter().any(|arg| matches!(arg.as_known(), Some("--staged" | "-S")));
+    let is_all = |arg: &Arg| matches!(arg.as_known(), Some("." | "./" | ":/" | "*" | ":" | ".."));
+    if loses && writes && paths.iter().any(is_all) {
+        reading.act.note("hard_reset", reading.act.span);
+    }
+    for path in paths {
+        let target = crate::usage::path(&path);
+        let on = EffectOn { is_deep: true, ..EffectOn::new(Effect::Read, target) };
+        if writes {
+            reading.act.effects.push(EffectOn { effect: Effect::Write, ..on.clone() });
+        }
+        reading.act.effects.push(on);
+    }
+}
+
+/// An address in place of a configured remote: a rule covers it only if it names it.
+fn addresses(reading: &mut Reading<'_, '_>) {
+    let sub = reading.usage.subs.first().map(String::as_str);
+    let is_clone = sub == Some("clone");
+    let takes = ["push", "fetch", "pull", "remote", "submodule", "ls-remote", "clone"];
+    if !sub.is_some_and(|sub| takes.contains(&sub)) {
+        return;
+    }
+    let is_address = |text: &str| {
+        // Whoever clones names an address; one that runs a program is another matter.
+        if is_clone {
+            return text.contains("::");
+        }
+        let is_host = text.split_once(':').is_some_and(|(host, path)| {
+            host.contains('@') && !host.contains('/') && !path.is_empty()
+        });
+        text.contains("://") || text.contains("::") || is_host || text.starts_with(['/', '~', '.'])
+    };
+    for &at in &reading.usage.operands {
+        let Some(arg) = reading.act.args.get(at + 1) else { continue };
+        let may_be = match &arg.text {
+            Text::Known(text) => is_address(text),
+            Text::Home(_) => true,
+            Text::Files { .. } | Text::Begins(_) | Text::Any(_) => is_address(arg.prefix()),
+        };
+        if may_be {
+            reading.act.extras.push(at + 1);
+        }
+    }
 }
 
 /// Formats that show a signature start gpg.
@@ -133,12 +206,27 @@ fn formats(reading: &mut Reading<'_, '_>) {
 fn revisions(reading: &mut Reading<'_, '_>) {
     let shows = matches!(
         reading.usage.subs.first().map(String::as_str),
-        Some("show" | "cat-file" | "blame" | "diff" | "grep" | "archive" | "ls-tree" | "log")
+        Some(
+            "show"
+                | "cat-file"
+                | "blame"
+                | "diff"
+                | "grep"
+                | "archive"
+                | "ls-tree"
+                | "log"
+                | "stash"
+        )
     );
-    if !shows {
-        return;
-    }
-    for arg in reading.args().to_vec() {
+    let blob = reading.usage.value_of(&["--blob", "--mailmap-blob"]).cloned();
+    let args = if shows { reading.args().to_vec() } else { Vec::new() };
+    for arg in args.into_iter().chain(blob) {
+        if arg.as_known().is_none()
+            && let Some((_, path)) = arg.prefix().split_once(':')
+        {
+            let pattern = format!("{}*{}", escaped(path), escaped(&arg.ending));
+            reading.act.effects.push(EffectOn::new(Effect::Read, Target::Unknown(pattern)));
+        }
         if let Some((revision, path)) = arg.as_known().and_then(|text| text.split_once(':'))
             && !path.is_empty()
             && !revision.starts_with('-')

@@ -3,7 +3,7 @@
 use portcullis_shell::Dialect;
 
 use super::Reading;
-use crate::analysis::{Feed, Syntax};
+use crate::analysis::{Feed, Syntax, names};
 use crate::arg::Arg;
 use crate::effect::Effect;
 use crate::peel::Inner;
@@ -21,9 +21,7 @@ pub(super) fn interpreter(reading: &mut Reading<'_, '_>) {
             )
         });
     let script = reading.operands().first().cloned();
-    let is_stream = script.as_ref().is_some_and(|script| {
-        matches!(script.as_known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
-    });
+    let is_stream = script.as_ref().is_some_and(is_input);
     if reading.act.is_fetched {
         reading.act.note("download_and_run", reading.act.span);
     }
@@ -32,16 +30,48 @@ pub(super) fn interpreter(reading: &mut Reading<'_, '_>) {
     }
 }
 
+/// `source`: a file that runs in this very shell.
+pub(super) fn source(reading: &mut Reading<'_, '_>) {
+    let Some(file) = reading.operands().first().cloned() else { return };
+    if !is_input(&file) {
+        if file.as_known().is_none() {
+            reading.analysis.suspect_names(&[], reading.act);
+        }
+        return;
+    }
+    match reading.analysis.feed.clone() {
+        Feed::Text(text) => {
+            let dialect = reading.analysis.dialect;
+            reading.act.note("piped_code", reading.act.span);
+            reading.inner.push(Inner::Text(text, dialect));
+        }
+        Feed::Nothing | Feed::Pipe { .. } | Feed::Unknown => fed(reading),
+    }
+}
+
+/// Whether a file is the standard input.
+fn is_input(file: &Arg) -> bool {
+    matches!(file.as_known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
 /// A program that comes from standard input.
-fn fed(reading: &mut Reading<'_, '_>) {
+pub(super) fn fed(reading: &mut Reading<'_, '_>) {
     match reading.analysis.feed.clone() {
         Feed::Nothing => {}
         Feed::Pipe { is_fetched } => {
+            reading.analysis.suspect_names(&[], reading.act);
             reading.analysis.found.syntax.push((Syntax::FeedsInterpreter, reading.act.span));
             let guard = if is_fetched { "download_and_run" } else { "piped_code" };
             reading.act.note(guard, reading.act.span);
         }
-        Feed::Text(_) | Feed::Unknown => reading.act.note("piped_code", reading.act.span),
+        Feed::Text(text) => {
+            reading.analysis.suspect_text(&text, reading.act);
+            reading.act.note("piped_code", reading.act.span);
+        }
+        Feed::Unknown => {
+            reading.analysis.suspect_names(&[], reading.act);
+            reading.act.note("piped_code", reading.act.span);
+        }
     }
 }
 
@@ -59,6 +89,7 @@ pub(super) fn shell(reading: &mut Reading<'_, '_>) {
         reading.act.note("download_and_run", reading.act.span);
     }
     let Some(words) = words else {
+        reading.analysis.suspect_names(&[], reading.act);
         return reading.dynamic("an option of the shell that is not known before it runs");
     };
     if words.only_reads {
@@ -66,14 +97,19 @@ pub(super) fn shell(reading: &mut Reading<'_, '_>) {
     }
     let operand = words.operand.and_then(|at| reading.args().get(at)).cloned();
     if words.has_text {
+        // What follows the text are its parameters.
+        let behind = words.operand.map_or(usize::MAX, |at| at + 1);
+        let given = names::of_args(reading.args().get(behind..).unwrap_or_default());
+        reading.analysis.keep(given);
         let Some(text) = operand else { return reading.unknown("the shell lacks its text") };
         opened(reading, &text, dialect);
         return;
     }
-    let is_stream = operand.as_ref().is_none_or(|operand| {
-        matches!(operand.as_known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
-    });
+    let is_stream = operand.as_ref().is_none_or(is_input);
     if !words.reads_input && !is_stream {
+        if operand.is_some_and(|operand| operand.as_known().is_none()) {
+            reading.analysis.suspect_names(&[], reading.act);
+        }
         // A script runs code of a file: the table says so.
         return;
     }
@@ -88,24 +124,19 @@ pub(super) fn shell(reading: &mut Reading<'_, '_>) {
 
 /// Text that the shell is given: what it does is what its commands do.
 fn opened(reading: &mut Reading<'_, '_>, text: &Arg, dialect: Dialect) {
-    match text.as_known() {
-        Some(text) => {
-            let has_files = reading.usage.has_option(&["--rcfile", "--init-file"]);
-            if !has_files {
-                reading.only_read();
-            }
-            if reading.act.unknown.as_ref().is_some_and(|unknown| !unknown.is_dynamic) && !has_files
-            {
-                // What follows the text are its own parameters.
-                let is_option = reading.usage.unknown.is_none();
-                if is_option {
-                    reading.act.unknown = None;
-                }
-            }
-            reading.inner.push(Inner::Text(text.to_owned(), dialect));
+    let Some(known) = text.as_known() else {
+        reading.analysis.suspect_text(text.prefix(), reading.act);
+        return reading.inner.push(Inner::Unknown("a text that runs is not known"));
+    };
+    let has_files = reading.usage.has_option(&["--rcfile", "--init-file"]);
+    if !has_files {
+        reading.only_read();
+        // What follows the text are its own parameters.
+        if reading.usage.unknown.is_none() {
+            reading.forget();
         }
-        None => reading.inner.push(Inner::Unknown("a text that runs is not known")),
     }
+    reading.inner.push(Inner::Text(known.to_owned(), dialect));
 }
 
 /// What the options of a shell say.

@@ -33,16 +33,17 @@ pub(super) fn curl(reading: &mut Reading<'_, '_>) {
         "-T",
         "--upload-file",
     ];
-    let values: Vec<Arg> = reading
+    let values: Vec<(bool, Arg)> = reading
         .usage
         .options
         .iter()
         .filter(|given| data.contains(&given.name))
-        .filter_map(|given| given.value.clone())
+        .filter_map(|given| Some((given.name == "--data-urlencode", given.value.clone()?)))
         .collect();
-    for value in values {
-        sent(reading, &value);
+    for (is_named, value) in values {
+        sent(reading, &value, is_named);
     }
+    told(reading);
     let only_asks = reading.usage.has_option(&["-G", "--get"])
         && !reading.usage.has_option(&["-F", "--form", "-T", "--upload-file"])
         && !reading.usage.has_option(&methods);
@@ -54,6 +55,37 @@ pub(super) fn curl(reading: &mut Reading<'_, '_>) {
         && !reading.usage.has_option(&["-K", "--config"])
     {
         reading.unknown("no address is given");
+    }
+}
+
+/// Options whose values may name files: a jar of cookies, headers, and what is said at the end.
+fn told(reading: &mut Reading<'_, '_>) {
+    let options = reading.usage.options.clone();
+    for given in options {
+        let Some(value) = given.value else { continue };
+        let text = value.prefix();
+        match given.name {
+            // A jar is a file unless it holds cookies itself.
+            "-b" | "--cookie" if !text.contains('=') => {
+                let target = crate::usage::path(&value);
+                reading.act.effects.push(EffectOn::new(Effect::Read, target));
+            }
+            "-H" | "--header" | "--proxy-header" | "-w" | "--write-out" | "--variable"
+            | "--url-query" => {
+                let file = text.split_once('@').filter(|(name, _)| !name.contains([':', ' ']));
+                if let Some((_, file)) = file {
+                    let target = Target::Path(file.to_owned());
+                    reading.act.effects.push(EffectOn::new(Effect::Read, target));
+                    reading.act.note("sends_file", reading.act.span);
+                }
+                for made in text.split("%output{").skip(1) {
+                    let file = made.split('}').next().unwrap_or_default();
+                    let target = Target::Path(file.trim_start_matches('>').to_owned());
+                    reading.act.effects.push(EffectOn::new(Effect::Write, target));
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -84,14 +116,15 @@ fn address(reading: &mut Reading<'_, '_>, url: &Arg) {
 }
 
 /// A value that begins with `@`, or holds `=@`, sends a file away.
-fn sent(reading: &mut Reading<'_, '_>, value: &Arg) {
+fn sent(reading: &mut Reading<'_, '_>, value: &Arg, is_named: bool) {
     let Some(text) = value.as_known() else {
         return reading.dynamic("what is sent is not known before it runs");
     };
     let behind = text
         .strip_prefix('@')
         .or_else(|| text.split_once("=@").map(|(_, path)| path))
-        .or_else(|| text.split_once("=<").map(|(_, path)| path));
+        .or_else(|| text.split_once("=<").map(|(_, path)| path))
+        .or_else(|| text.split_once('@').filter(|_| is_named).map(|(_, path)| path));
     if let Some(path) = behind {
         let path = path.split(';').next().unwrap_or(path);
         let target = Target::Path(path.to_owned());

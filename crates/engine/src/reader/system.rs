@@ -146,6 +146,7 @@ pub(super) fn make(reading: &mut Reading<'_, '_>) {
                 | "MAKE"
         ) || setting(name, None) == Setting::Loader;
         if chooses {
+            reading.analysis.suspect_text(operand.prefix(), reading.act);
             reading.act.note("loader_environment", reading.act.span);
         }
     }

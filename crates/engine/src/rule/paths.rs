@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use super::words::RuleId;
+use crate::glob;
 use crate::pattern::path::{Anchor, PathGlob, Reach, Segment, above, below, fits, names};
 use crate::place::{Ground, Place, is_within};
 use crate::world::World;
@@ -225,11 +226,25 @@ impl GlobIndex {
             .collect();
         let start: Box<str> = fixed.join("/").into();
         let behind = self.ordered.range(start.clone()..).take(NEIGHBOURS);
-        behind
+        let in_order = behind
             .take_while(|(key, _)| key.starts_with(&*start))
-            .filter(|(key, _)| self.exact.contains_key(*key))
-            .find(|(key, _)| glob.fits(&names(key).collect::<Vec<_>>(), false))
-            .map(|(_, rule)| *rule)
+            .find(|(key, _)| {
+                let names: Vec<&str> = names(key).collect();
+                let fits_whole = || glob.fits(&names, false);
+                // Whatever a part of the pattern fits, the rest lies below.
+                let head = glob.segments.get(..names.len()).unwrap_or_default();
+                let fits_above = || !head.is_empty() && fits(head, &names, false);
+                self.exact.contains_key(*key) && fits_whole()
+                    || self.below.contains_key(*key) && fits_above()
+            })
+            .map(|(_, rule)| *rule);
+        let Some(Segment::Fits(last)) = glob.segments.last() else { return in_order };
+        let is_hidden = |name: &str| name.starts_with('.') && !last.starts_with('.');
+        let fits_name = |name: &str| !is_hidden(name) && glob::matches(last, name);
+        in_order.or_else(|| {
+            let mut named = self.names.iter();
+            named.find(|(name, _)| fits_name(name)).map(|(_, rule)| *rule)
+        })
     }
 
     fn find_below(&self, path: &str, is_search: bool) -> Option<&RuleId> {

@@ -58,8 +58,18 @@ fn aims(name: &str, listed: &str) -> bool {
         return true;
     }
     let has_text = name.bytes().any(|byte| !matches!(byte, b'*' | b'?' | b'[' | b']' | b'.'));
-    // `*.pem` aims at keys, `*.json` at no one in particular; `*_rsa` and `?env` do aim.
-    has_text && (listed.starts_with('*') || !name.starts_with('*') || !name.starts_with("*."))
+    if !has_text {
+        return false;
+    }
+    // `*.pem` aims at keys, `*.json` at no one in particular, and `*test*` not at `.env.test`:
+    // what is written out must be a part of the name, and the better one.
+    let is_sign = |letter: char| "*?[]".contains(letter);
+    let letters = |text: &str| text.chars().filter(|&letter| !is_sign(letter)).count();
+    let is_part = name.split(is_sign).all(|run| listed.contains(run));
+    let (own, all) = (letters(name) * 2, letters(listed));
+    let is_loose = name.starts_with('*') && name.ends_with('*');
+    let is_ending = name.starts_with("*.") && !listed.starts_with('*');
+    is_part && !is_ending && (own > all || own == all && !is_loose)
 }
 
 /// Longer names are no names of files.
@@ -171,7 +181,8 @@ mod tests {
             ("/h/*.json", "**/credentials.json", false),
             ("/h/id_?sa", "**/id_rsa", true),    ("/h/.e[n]v", "**/.env", true),
             ("/h/src/*.rs", "**/.ssh/**", false), ("/h/cred*", "**/credentials.json", true),
-            ("/h/.e\\*", "**/.env", false),
+            ("/h/.e\\*", "**/.env", false),     ("/h/*test*", "**/.env.test", false),
+            ("/h/*env*", "**/.env", true),       ("/h/*_rsa", "**/id_rsa", true),
         ];
         for (glob, listed, want) in cases {
             let segments: Vec<&str> = listed.split('/').collect();

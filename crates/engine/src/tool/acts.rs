@@ -6,11 +6,14 @@ use serde_json::Value as Json;
 use super::address;
 use super::{Field, Spec, ToolKind};
 use crate::act::{Act, ActKind};
-use crate::analysis::{self, Acts, Unread};
+use crate::analysis::{self, Acts, Unread, names};
+use crate::arg::Arg;
 use crate::call::{Call, Shell};
+use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{Change, patch_targets};
 use crate::place::{Ground, absolute};
+use crate::sensitive::{self, Access};
 
 /// How many addresses or files one call may name.
 const NAMED: usize = 256;
@@ -56,7 +59,7 @@ pub(crate) fn member<'a>(input: &'a Json, name: &str) -> Option<&'a Json> {
 pub(crate) fn acts(spec: &Spec, call: &Call, shell: Shell, ground: &Ground) -> ToolActs {
     let source = Source { spec, input: &call.input, ground };
     match spec.kind {
-        ToolKind::Shell if spec.is_foreign_shell => source.whole(Effect::Unknown),
+        ToolKind::Shell if spec.is_foreign_shell => source.guarded(Effect::Unknown),
         ToolKind::Shell => source.shell(shell),
         ToolKind::Read => source.files(Effect::Read),
         ToolKind::Write | ToolKind::Edit => source.files(Effect::Write),
@@ -64,7 +67,7 @@ pub(crate) fn acts(spec: &Spec, call: &Call, shell: Shell, ground: &Ground) -> T
         ToolKind::Search => source.search(),
         ToolKind::Fetch => source.fetch(),
         ToolKind::Agent => source.whole(Effect::Execute),
-        ToolKind::Mcp | ToolKind::Other => source.whole(Effect::Unknown),
+        ToolKind::Mcp | ToolKind::Other => source.guarded(Effect::Unknown),
     }
 }
 
@@ -111,6 +114,28 @@ impl Source<'_> {
     /// A tool of which nothing but its kind is known.
     fn whole(&self, effect: Effect) -> ToolActs {
         self.of(vec![EffectOn::of(effect)])
+    }
+
+    /// The same for a tool whose input may say anything: files and commands of Portcullis count.
+    fn guarded(&self, effect: Effect) -> ToolActs {
+        let mut texts = Vec::new();
+        collect_texts(self.input, &mut texts);
+        let mut found = self.whole(effect);
+        let home = self.ground.home.as_deref();
+        for text in texts.iter().filter(|text| !text.contains(char::is_whitespace)) {
+            let path = absolute(text.trim_start_matches("file://"), &self.ground.cwd, home);
+            let is_own = path.as_deref().is_some_and(|path| {
+                sensitive::find(path, Access::Write).is_some_and(|pattern| pattern.denies)
+            });
+            if let (true, Some(path), Some(act)) = (is_own, path, found.acts.first_mut()) {
+                act.effects.push(file(Effect::Write, &path));
+            }
+        }
+        texts.retain(|text| text.contains("portcullis") && text.contains(char::is_whitespace));
+        if !texts.is_empty() {
+            found.acts.extend(analysis::analyse_texts(&texts, self.ground).acts);
+        }
+        found
     }
 
     fn shell(&self, shell: Shell) -> ToolActs {
@@ -227,15 +252,28 @@ impl Source<'_> {
                 roots.push(format!("{root}/{pattern}"));
             }
         }
-        let effects = roots
-            .into_iter()
-            .map(|root| EffectOn {
-                is_deep: true,
-                is_listing: self.spec.is_listing,
-                ..EffectOn::new(Effect::Read, Target::Path(root))
-            })
-            .collect();
-        self.of(effects)
+        let mut chosen: Vec<EffectOn> = Vec::new();
+        match self.get(Field::Glob) {
+            None => {}
+            Some(Json::String(glob)) => {
+                let globs = glob.split([',', ' ', '{', '}']).filter(|glob| !glob.is_empty());
+                for glob in globs.take(NAMED) {
+                    chosen.extend(names::patterns(ValueKind::Names, &Arg::known(glob), root));
+                }
+            }
+            Some(_) => return self.fault(Field::Glob, "a pattern"),
+        }
+        let effects = roots.into_iter().map(|root| EffectOn {
+            is_deep: true,
+            is_listing: self.spec.is_listing,
+            ..EffectOn::new(Effect::Read, Target::Path(root))
+        });
+        let acts: Vec<EffectOn> = effects.collect();
+        let mut found = self.of(acts);
+        if let Some(act) = found.acts.first_mut() {
+            act.effects.extend(chosen);
+        }
+        found
     }
 
     fn fetch(&self) -> ToolActs {
@@ -263,6 +301,19 @@ impl Source<'_> {
             return ToolActs { has_subject, ..self.of(vec![effect]) };
         }
         self.of(effects)
+    }
+}
+
+/// The texts of an input, wherever they stand.
+fn collect_texts<'a>(value: &'a Json, texts: &mut Vec<&'a str>) {
+    if texts.len() >= NAMED {
+        return;
+    }
+    match value {
+        Json::String(text) => texts.push(text),
+        Json::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Json::Object(fields) => fields.values().for_each(|field| collect_texts(field, texts)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a command line adds up to once all its words are read.
 
 use super::{Reader, Usage, reads_only, split_value};
+use crate::analysis::names;
 use crate::arg::{Arg, Text};
-use crate::catalog::{ValueKind, When};
+use crate::catalog::{Prints, ValueKind, When};
 use crate::effect::{Effect, EffectOn, Effects, Target};
 use crate::glob;
 
@@ -52,7 +53,7 @@ impl Reader<'_> {
         self.own_effects();
         for when in entry.when {
             if self.holds(when) {
-                if reads_only(entry.effects) && !reads_only(when.effects) {
+                if when.effects.iter().any(|effect| self.is_extra(effect)) {
                     self.usage.extras.push(self.args.len().saturating_sub(1));
                 }
                 self.effects(when.effects);
@@ -62,6 +63,7 @@ impl Reader<'_> {
         }
         self.roles();
         self.deepen();
+        self.selected();
         self.usage
     }
 
@@ -90,6 +92,23 @@ impl Reader<'_> {
                 on.effect = Effect::Read;
             }
         }
+    }
+
+    /// Files that are read because their names are given as a pattern.
+    fn selected(&mut self) {
+        let lists = self.entry.prints == Prints::Listed
+            && self.entry.operands.iter().all(|role| !matches!(role.kind, ValueKind::Read));
+        if lists || self.is_listing {
+            return;
+        }
+        let chosen: Vec<EffectOn> = self
+            .usage
+            .values
+            .iter()
+            .filter(|given| matches!(given.kind, ValueKind::Names | ValueKind::Part))
+            .flat_map(|given| names::patterns(given.kind, &given.arg, "."))
+            .collect();
+        self.usage.effects.extend(chosen);
     }
 
     /// Marks what is read to the bottom.

@@ -42,6 +42,9 @@ impl Reader<'_> {
             self.usage.subs.push(name.to_owned());
             self.services.push(name.to_owned());
             self.enter(sub.entry);
+            if sub.entry.named {
+                self.usage.extras.push(at);
+            }
             return true;
         }
         if let Some(service) = self.serving() {

@@ -10,6 +10,10 @@ impl Reader<'_> {
     pub(super) fn value(&mut self, kind: ValueKind, arg: Arg, at: usize, is_option: bool) {
         let effect = match kind {
             ValueKind::Opaque | ValueKind::Pattern | ValueKind::Sub | ValueKind::Command => return,
+            // Which files they select is said once all options are known.
+            ValueKind::Names | ValueKind::Part => {
+                return self.usage.values.push(Given { kind, arg, at });
+            }
             ValueKind::Change if !self.is_listing => Effect::Change,
             ValueKind::Remote => remote(&arg),
             ValueKind::Read if is_address(&arg) => Effect::Connect,
@@ -40,6 +44,8 @@ impl Reader<'_> {
             leaves(&arg)
         } else if is_host {
             is_option && effect == Effect::Connect
+        } else if kind == ValueKind::Remote {
+            self.is_extra(effect)
         } else {
             is_option && self.is_extra(effect)
         };
@@ -56,6 +62,11 @@ impl Reader<'_> {
         {
             let target = Target::Path(behind.to_owned());
             self.usage.effects.push(EffectOn::new(effect, target));
+        }
+        // What is moved or linked to can be read under its new name.
+        if matches!(kind, ValueKind::Move | ValueKind::Link) {
+            let (effect, target) = (Effect::Read, target.clone());
+            self.usage.effects.push(EffectOn { is_deep: true, ..EffectOn::new(effect, target) });
         }
         self.usage.effects.push(EffectOn { effect, target, is_deep: false, is_listing });
         self.usage.values.push(Given { kind, arg, at });
@@ -103,6 +114,8 @@ fn target(kind: ValueKind, effect: Effect, arg: &Arg) -> Target {
         | ValueKind::Pattern
         | ValueKind::Sub
         | ValueKind::Command
+        | ValueKind::Names
+        | ValueKind::Part
         | ValueKind::Config
         | ValueKind::Read
         | ValueKind::Write

@@ -1,0 +1,189 @@
+//! Compound commands: branches, loops, functions, tests.
+
+use portcullis_shell::{Command, Kind, List, Span, Test, TestKind};
+
+use super::state::Function;
+use super::walk::{Feed, Walk};
+use super::{State, Syntax};
+use crate::act::{Act, ActKind, Note};
+use crate::arg::Arg;
+use crate::effect::{Effect, EffectOn};
+
+impl Walk<'_, '_> {
+    pub(super) fn compound(&mut self, command: &Command) {
+        match command.kind {
+            Kind::Simple(simple) => self.simple(command, simple),
+            Kind::Subshell(script) => {
+                self.syntax(Syntax::Subshell, command.span);
+                self.apart(|walk| walk.script(script));
+            }
+            Kind::Group(script) => self.script(script),
+            Kind::If(branches) => {
+                for branch in self.tree.list(branches) {
+                    if let Some(condition) = branch.condition {
+                        self.perhaps(|walk| walk.script(condition));
+                    }
+                    self.perhaps(|walk| walk.script(branch.body));
+                }
+            }
+            Kind::While(branch) | Kind::Until(branch) => {
+                if let Some(condition) = branch.condition {
+                    self.perhaps(|walk| walk.script(condition));
+                }
+                self.again(|walk| walk.script(branch.body));
+            }
+            Kind::For(each) | Kind::Select(each) => {
+                for name in self.tree.list(each.name) {
+                    let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
+                    self.sets(&name, None, command.span);
+                }
+                let first = self.analysis.found.acts.len();
+                let words = each.words.unwrap_or_default();
+                self.words(words);
+                self.keep_words(words, first);
+                self.again(|walk| walk.script(each.body));
+            }
+            Kind::ArithmeticFor { head, body } => {
+                self.words(head);
+                self.again(|walk| walk.script(body));
+            }
+            Kind::Case { subject, arms } => {
+                self.words(subject);
+                for arm in self.tree.list(arms) {
+                    self.words(arm.patterns);
+                    self.perhaps(|walk| walk.script(arm.body));
+                }
+            }
+            Kind::Function { name, body, .. } => self.function(name, body),
+            Kind::Test(tests) => {
+                self.tests(tests);
+                self.only_looks(command.span);
+            }
+            Kind::Arithmetic(words) => {
+                self.words(words);
+                self.only_looks(command.span);
+            }
+            Kind::Coproc { name, command: inner } => {
+                for name in self.tree.list(name) {
+                    let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
+                    self.sets(&name, None, command.span);
+                }
+                for command in self.tree.list(inner) {
+                    self.apart(|walk| walk.command(command));
+                }
+            }
+        }
+    }
+
+    /// A command that is neither a program nor a file: it only looks.
+    fn only_looks(&mut self, span: Span) {
+        let (span, effects) = (self.span(span), vec![EffectOn::of(Effect::Read)]);
+        self.analysis.push(Act { kind: ActKind::Assignment, span, effects, ..Act::default() });
+    }
+
+    /// The body of a loop: in later rounds it begins where an earlier one ended.
+    fn again(&mut self, run: impl FnOnce(&mut Self)) {
+        let before = self.analysis.state.clone();
+        let from = self.analysis.found.acts.len();
+        run(self);
+        let has_moved = self.analysis.state.directory != before.directory;
+        if has_moved {
+            let acts = self.analysis.found.acts.get_mut(from..).unwrap_or_default();
+            for act in acts {
+                act.directory = None;
+            }
+        }
+        self.analysis.state.doubt(&before);
+    }
+
+    fn function(&mut self, name: List<portcullis_shell::Word>, body: List<Command>) {
+        // The body runs later, if at all, and wherever the script is then.
+        let state = self.analysis.state.clone();
+        self.analysis.state.directory = None;
+        let feed = std::mem::replace(&mut self.analysis.feed, Feed::Unknown);
+        let (first, joins) = (self.analysis.found.acts.len(), self.analysis.found.syntax.len());
+        for command in self.tree.list(body) {
+            self.command(command);
+        }
+        self.analysis.feed = feed;
+        self.bomb(name, first, joins);
+        let is_poisoned = self.analysis.state.is_poisoned;
+        let moves = self.analysis.state.directory.is_some();
+        self.analysis.state = State { is_poisoned, ..state };
+        if moves {
+            self.analysis.state.directory = None;
+        }
+        let acts = first..self.analysis.found.acts.len();
+        for word in self.tree.list(name) {
+            let name = String::from_utf8_lossy(self.tree.text(word.span)).into_owned();
+            let function = Function { is_certain: true, acts: acts.clone() };
+            self.analysis.state.functions.insert(name, function);
+        }
+    }
+
+    /// A function that starts itself more than once, or in the background, never ends.
+    fn bomb(&mut self, name: List<portcullis_shell::Word>, first: usize, joins: usize) {
+        let Some(word) = self.tree.list(name).first() else { return };
+        let name = String::from_utf8_lossy(self.tree.text(word.span)).into_owned();
+        let found = &self.analysis.found;
+        let acts = found.acts.get(first..).unwrap_or_default();
+        let calls = acts.iter().filter(|act| act.program() == Some(&name)).count();
+        let joins = found.syntax.get(joins..).unwrap_or_default();
+        let is_apart = joins.iter().any(|(syntax, _)| *syntax == Syntax::Background);
+        if calls > 1 || calls == 1 && is_apart {
+            let span = self.span(word.span);
+            let message = Some("starts itself again and again".to_owned());
+            let notes = vec![Note { guard: "power", span, message }];
+            let effects = vec![EffectOn::of(Effect::Execute)];
+            self.analysis.push(Act {
+                span,
+                effects,
+                notes,
+                kind: ActKind::Unreadable,
+                ..Act::default()
+            });
+        }
+    }
+
+    fn tests(&mut self, tests: List<Test>) {
+        for test in self.tree.list(tests) {
+            match test.kind {
+                TestKind::Or(inner)
+                | TestKind::And(inner)
+                | TestKind::Not(inner)
+                | TestKind::Group(inner) => self.tests(inner),
+                TestKind::Unary(operator, words) => {
+                    self.words(words);
+                    if matches!(self.tree.text(operator), b"-v" | b"-R") {
+                        self.named(words);
+                    }
+                }
+                TestKind::Word(words) => self.words(words),
+                TestKind::Binary(operator, words) => {
+                    self.words(words);
+                    let is_arithmetic = matches!(
+                        self.tree.text(operator),
+                        b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge"
+                    );
+                    if is_arithmetic {
+                        for word in self.tree.list(words) {
+                            self.arithmetic(word);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Words that name variables: a subscript in them is evaluated.
+    fn named(&mut self, words: List<portcullis_shell::Word>) {
+        for word in self.tree.list(words) {
+            let args = self.args(std::slice::from_ref(word));
+            let is_plain = |arg: &Arg| arg.as_known().is_some_and(|text| !text.contains('['));
+            if !args.iter().all(is_plain) {
+                let span = self.span(word.span);
+                self.analysis.push_unknown("the name of a variable that may hold a command", span);
+            }
+        }
+    }
+}

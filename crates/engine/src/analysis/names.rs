@@ -1,0 +1,259 @@
+//! Names that flow: out of a command's output, a text or a variable into the words of another.
+//!
+//! A word that is not known before it runs may still come from a known place. What that place
+//! names is kept here, and a command that reads an unknown file counts as reading all of it.
+
+use std::rc::Rc;
+
+use portcullis_shell::{Action, Expansion, List, Redirection, Word};
+
+use super::Analysis;
+use super::walk::Walk;
+use crate::act::Act;
+use crate::arg::Arg;
+use crate::catalog::{Prints, ValueKind};
+use crate::effect::{Effect, EffectOn, Target};
+use crate::language::globs_of_expression;
+use crate::usage::{self, Usage};
+
+/// How many names are kept at one place of a script.
+const NAMES: usize = 256;
+
+/// A file whose content is read if a name reaches a reader.
+fn read(target: Target, is_deep: bool) -> EffectOn {
+    EffectOn { effect: Effect::Read, target, is_deep, is_listing: false }
+}
+
+/// The file that an argument names, if it names one.
+fn named(arg: &Arg) -> Option<EffectOn> {
+    let target = usage::path(arg);
+    let is_open = matches!(&target, Target::Unknown(pattern) if pattern.is_empty());
+    (!is_open).then(|| read(target, false))
+}
+
+/// The names that a text holds, one per word.
+pub(crate) fn of_text(text: &str) -> Vec<EffectOn> {
+    let words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+    // Some programs are told `\n` and print a new line.
+    let words = words.flat_map(|word| word.split("\\n")).flat_map(|word| word.split("\\0"));
+    words
+        .filter(|word| !word.is_empty())
+        .take(NAMES)
+        .map(|word| read(Target::Path(word.to_owned()), false))
+        .collect()
+}
+
+/// The names that arguments hold.
+pub(crate) fn of_args(args: &[Arg]) -> Vec<EffectOn> {
+    let of_one = |arg: &Arg| match arg.as_known() {
+        Some(text) if text.contains(|letter: char| letter.is_whitespace() || letter == '\\') => {
+            of_text(text)
+        }
+        _ => named(arg).into_iter().collect(),
+    };
+    args.iter().flat_map(of_one).take(NAMES).collect()
+}
+
+/// What an act prints that may be the name of a file.
+pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn> {
+    let args = act.args.get(1..).unwrap_or_default();
+    let operands: Vec<Arg> =
+        usage.operands.iter().filter_map(|&at| args.get(at)).cloned().collect();
+    match prints {
+        Prints::Nothing => Vec::new(),
+        Prints::Operands => of_args(&operands),
+        Prints::Programs => {
+            let known = operands.iter().filter_map(Arg::as_known);
+            known.map(|name| read(Target::Path(format!("/usr/local/bin/{name}")), false)).collect()
+        }
+        Prints::Found => {
+            let names = crate::reader::file::named(args, &starts(act));
+            let is_deep = names.is_empty();
+            starts(act).into_iter().map(|start| read(start, is_deep)).chain(names).collect()
+        }
+        Prints::Listed => {
+            let is_local = |kind| matches!(kind, ValueKind::Directory | ValueKind::Read);
+            let has_start = usage.entry.operands.iter().any(|role| is_local(role.kind));
+            let start = if has_start { "." } else { "" };
+            let patterns: Vec<EffectOn> = usage
+                .values
+                .iter()
+                .filter(|given| matches!(given.kind, ValueKind::Names | ValueKind::Part))
+                .flat_map(|given| patterns(given.kind, &given.arg, start))
+                .collect();
+            let starts = starts(act);
+            let hidden = usage.has_option(usage.entry.hidden);
+            let listed = starts.iter().map(|start| read(start.clone(), false));
+            let mut all: Vec<EffectOn> = listed.collect();
+            if patterns.is_empty() && hidden {
+                all.extend(starts.iter().filter_map(below_hidden));
+            }
+            all.extend(patterns);
+            all
+        }
+        Prints::Matching => {
+            let is_turned = usage.has_option(&["-v", "--invert-match"]);
+            let first = operands.first().filter(|_| !is_turned);
+            first.into_iter().flat_map(|arg| patterns(ValueKind::Part, arg, ".")).collect()
+        }
+    }
+}
+
+/// The directories that an act lists.
+fn starts(act: &Act) -> Vec<Target> {
+    let listed = act.effects.iter().filter(|on| on.is_listing);
+    let is_place = |target: &Target| matches!(target, Target::Path(_) | Target::Pattern(_));
+    let mut all: Vec<Target> = listed.map(|on| on.target.clone()).filter(is_place).collect();
+    if all.is_empty() {
+        all.push(Target::Path(".".to_owned()));
+    }
+    all
+}
+
+/// The hidden files of a directory.
+fn below_hidden(start: &Target) -> Option<EffectOn> {
+    match start {
+        Target::Path(path) => {
+            let path = crate::arg::escaped(path.trim_end_matches('/'));
+            Some(read(Target::Pattern(format!("{path}/.*")), false))
+        }
+        Target::Pattern(_)
+        | Target::Unknown(_)
+        | Target::Host(_)
+        | Target::Named(_)
+        | Target::None => None,
+    }
+}
+
+/// The files somewhere below a directory that a value selects by their names.
+pub(crate) fn patterns(kind: ValueKind, arg: &Arg, start: &str) -> Vec<EffectOn> {
+    let Some(text) = arg.as_known().filter(|text| !text.starts_with('!')) else {
+        return Vec::new();
+    };
+    let globs = if kind == ValueKind::Names {
+        vec![text.trim_start_matches("**/").to_owned()]
+    } else {
+        globs_of_expression(text)
+    };
+    let start = start.trim_end_matches('/');
+    globs
+        .into_iter()
+        .map(|glob| read(Target::Pattern(format!("{start}/**/{glob}")), false))
+        .collect()
+}
+
+impl Analysis<'_> {
+    /// Keeps names that variables may hold from now on.
+    pub(crate) fn keep(&mut self, names: Vec<EffectOn>) {
+        if names.is_empty() || self.state.named.len() >= NAMES {
+            return;
+        }
+        Rc::make_mut(&mut self.state.named).extend(names);
+    }
+
+    /// Everything that an unknown word may stand for here.
+    pub(crate) fn all_names(&self) -> Vec<EffectOn> {
+        self.handed.iter().chain(self.state.named.iter()).cloned().collect()
+    }
+
+    /// Lets an act that reads an unknown file read all that its words may stand for.
+    pub(crate) fn give_names(&self, act: &mut Act) {
+        let has_unknown = act.effects.iter().any(reads_unknown);
+        if has_unknown {
+            act.effects.extend(self.all_names());
+        }
+        if self.state.has_dotglob {
+            if has_unknown {
+                act.effects.push(read(Target::Pattern("./.*".to_owned()), false));
+            }
+            let hidden: Vec<EffectOn> = act.effects.iter().filter_map(hidden_too).collect();
+            act.effects.extend(hidden);
+        }
+    }
+
+    /// The same for the acts of a function, once its arguments are known.
+    pub(crate) fn give_arguments(&mut self, acts: std::ops::Range<usize>, names: &[EffectOn]) {
+        for act in self.found.acts.get_mut(acts).unwrap_or_default() {
+            if act.effects.iter().any(reads_unknown) {
+                act.effects.extend_from_slice(names);
+            }
+        }
+    }
+}
+
+/// Whether the content of a file is read whose name is not known.
+fn reads_unknown(on: &EffectOn) -> bool {
+    on.effect == Effect::Read && !on.is_listing && matches!(on.target, Target::Unknown(_))
+}
+
+/// The hidden files that a pattern means under `dotglob`.
+fn hidden_too(on: &EffectOn) -> Option<EffectOn> {
+    let Target::Pattern(pattern) = &on.target else { return None };
+    let (above, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+    if on.is_listing || !name.starts_with(['*', '?', '[']) {
+        return None;
+    }
+    let slash = if pattern.contains('/') { "/" } else { "" };
+    let target = Target::Pattern(format!("{above}{slash}.{name}"));
+    Some(EffectOn { target, ..on.clone() })
+}
+
+impl Walk<'_, '_> {
+    /// Notes the files that the acts from `first` on name for a command that reads them.
+    pub(super) fn hand_over(&mut self, first: usize) {
+        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
+        let names: Vec<EffectOn> =
+            acts.iter().flat_map(|act| act.prints.iter().cloned()).take(NAMES).collect();
+        self.hand(names);
+    }
+
+    pub(super) fn hand(&mut self, names: Vec<EffectOn>) {
+        if self.analysis.handed.len() < NAMES {
+            self.analysis.handed.extend(names);
+        }
+    }
+
+    /// Notes the names that a command finds on its standard input.
+    pub(super) fn hand_input(&mut self, redirections: List<Redirection>) {
+        for redirection in self.tree.list(redirections) {
+            let words = match redirection.heredoc {
+                Some(heredoc) => heredoc.body,
+                None if redirection.operator == portcullis_shell::Operator::HereString => {
+                    redirection.target
+                }
+                None => continue,
+            };
+            let args = self.args(self.tree.list(words));
+            let is_known = args.iter().all(|arg| arg.as_known().is_some());
+            let mut names = of_args(&args);
+            if !is_known && redirection.heredoc.is_some() {
+                for word in self.tree.list(words) {
+                    names.extend(of_text(&String::from_utf8_lossy(self.tree.text(word.span))));
+                }
+            }
+            self.hand(names);
+        }
+    }
+
+    /// Notes what an expansion may stand for besides its variable.
+    pub(super) fn hand_default(&mut self, expansion: &Expansion) {
+        let gives = matches!(
+            expansion.operator,
+            Action::Default | Action::Assign | Action::Alternative | Action::Replace
+        );
+        if gives {
+            let args = self.args(self.tree.list(expansion.arguments));
+            self.hand(of_args(&args));
+        }
+    }
+
+    /// Keeps what a variable gets: the words of its value, and what commands in them print.
+    pub(super) fn keep_words(&mut self, words: List<Word>, first: usize) {
+        let args = self.args(self.tree.list(words));
+        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
+        let mut names: Vec<EffectOn> =
+            acts.iter().flat_map(|act| act.prints.iter().cloned()).collect();
+        names.extend(of_args(&args));
+        self.analysis.keep(names);
+    }
+}

@@ -1,0 +1,210 @@
+//! Simple commands and assignments.
+
+use portcullis_shell::{Assigned as Value, Assignment, Command, Dialect, Simple, Span};
+
+use super::walk::Walk;
+use crate::act::{Act, ActKind, Assigned};
+use crate::arg::{Arg, Text};
+use crate::effect::{Effect, EffectOn};
+use crate::environment::{self, Setting};
+use crate::peel;
+
+impl Walk<'_, '_> {
+    pub(super) fn simple(&mut self, command: &Command, simple: Simple) {
+        let words = self.tree.list(simple.words);
+        if words.first().is_some_and(|word| self.tree.text(word.span) == b"let") {
+            self.know_numbers();
+        }
+        let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
+        self.words(simple.words);
+        let mut assignments = Vec::new();
+        for assignment in self.tree.list(simple.assignments) {
+            assignments.push(self.assignment(assignment));
+        }
+        self.redirections(command.redirections);
+        let span = self.span(command.span);
+        let args = self.args(words);
+        // Words that vanish leave the next one as the program.
+        if args.is_empty() {
+            for assigned in &assignments {
+                self.analysis.state.assign(&assigned.name, assigned.value.as_deref());
+            }
+            if words.is_empty() && !assignments.is_empty() {
+                self.bare_assignments(span, assignments);
+            }
+            self.analysis.handed.truncate(handed);
+            return;
+        }
+        let nested = self.analysis.found.acts.get(first..).unwrap_or_default();
+        let is_fetched = nested.iter().any(|act| act.has(Effect::Connect));
+        self.hand_over(first);
+        let act = Act { span, args, assignments, is_fetched, ..Act::default() };
+        peel::resolve(self.analysis, act);
+        self.analysis.handed.truncate(handed);
+    }
+
+    /// `X=1` alone: it changes the shell and nothing else, unless it changes which code runs.
+    fn bare_assignments(&mut self, span: Span, assignments: Vec<Assigned>) {
+        let is_loader = assignments.iter().any(|assigned| {
+            environment::setting(&assigned.name, assigned.value.as_deref()) == Setting::Loader
+        });
+        let mut act = Act { kind: ActKind::Assignment, span, assignments, ..Act::default() };
+        act.effects.push(EffectOn::of(Effect::Read));
+        act.via.clone_from(&self.analysis.via);
+        if is_loader {
+            act.note("loader_environment", span);
+            for value in act.assignments.iter().filter_map(|assigned| assigned.value.clone()) {
+                self.analysis.suspect_text(&value, &act);
+            }
+        }
+        self.analysis.push(act);
+    }
+
+    /// In zsh some arrays are the lists of directories under another name.
+    fn tied<'n>(&self, name: &'n str) -> &'n str {
+        let is_tied = matches!(name, "path" | "fpath" | "cdpath" | "module_path" | "manpath");
+        if is_tied && self.analysis.dialect == Dialect::Zsh { "PATH" } else { name }
+    }
+
+    /// A variable that something else than an assignment sets.
+    pub(super) fn sets(&mut self, name: &str, value: Option<&str>, span: Span) {
+        let name = self.tied(name);
+        let span = self.span(span);
+        self.analysis.state.assign(name, value);
+        if environment::setting(name, value) == Setting::Loader {
+            let assigned = Assigned { name: name.to_owned(), value: value.map(str::to_owned) };
+            self.bare_assignments(span, vec![assigned]);
+        }
+    }
+
+    pub(super) fn assignment(&mut self, assignment: &Assignment) -> Assigned {
+        self.words(assignment.subscript);
+        let name = String::from_utf8_lossy(self.tree.text(assignment.name));
+        let name = self.tied(&name).to_owned();
+        let value = match assignment.value {
+            Value::Word(word) => {
+                let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
+                self.words(word);
+                self.keep_words(word, first);
+                let defaults = self.analysis.handed.split_off(handed);
+                self.analysis.keep(defaults);
+                let args = self.args(self.tree.list(word));
+                if let [Arg { text: Text::Home(path), .. }] = args.as_slice() {
+                    self.analysis.state.homes.insert(name.clone(), path.clone());
+                }
+                match args.as_slice() {
+                    [] => Some(String::new()),
+                    [only] => only.as_known().map(str::to_owned),
+                    _ => None,
+                }
+            }
+            Value::Array(elements) => {
+                for element in self.tree.list(elements) {
+                    self.assignment(element);
+                }
+                None
+            }
+        };
+        let value = value.filter(|_| assignment.subscript.is_empty() && !assignment.appends);
+        Assigned { name, value }
+    }
+}
+
+/// The text that a command does nothing but print.
+pub(super) fn printed(act: &Act) -> Option<String> {
+    let words: Option<Vec<&str>> = act.args.iter().map(Arg::as_known).collect();
+    match words?.as_slice() {
+        ["echo", words @ ..] => {
+            let (words, decodes) = match words {
+                ["-n", rest @ ..] => (rest, false),
+                ["-e" | "-ne" | "-en", rest @ ..] => (rest, true),
+                [first, ..] if first.starts_with('-') => return None,
+                all => (all, false),
+            };
+            let text = words.join(" ");
+            if decodes {
+                return unescaped(&text);
+            }
+            (!text.contains('\\')).then_some(text)
+        }
+        ["printf", "--", rest @ ..] | ["printf", rest @ ..] => formatted(rest),
+        _ => None,
+    }
+}
+
+/// The text with the escapes of `printf` and `echo -e` read; none where one is not known here.
+fn unescaped(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            out.push(letter);
+            continue;
+        }
+        out.push(match letters.next()? {
+            'n' => '\n',
+            't' => '\t',
+            '\\' => '\\',
+            '"' => '"',
+            'x' => {
+                let digits: String = letters.by_ref().take(2).collect();
+                u8::from_str_radix(&digits, 16).ok().filter(u8::is_ascii)?.into()
+            }
+            '0' => {
+                let digits: String = letters.by_ref().take(3).collect();
+                u8::from_str_radix(&digits, 8).ok().filter(u8::is_ascii)?.into()
+            }
+            first @ '1'..='7' => {
+                let digits: String = letters.by_ref().take(2).collect();
+                u8::from_str_radix(&format!("{first}{digits}"), 8).ok().filter(u8::is_ascii)?.into()
+            }
+            _ => return None,
+        });
+    }
+    Some(out)
+}
+
+/// How many arguments of `printf` are followed.
+const FORMATTED: usize = 64;
+
+/// What `printf` makes of its arguments: the format is used again until all are taken.
+fn formatted(words: &[&str]) -> Option<String> {
+    let (format, mut rest) = words.split_first()?;
+    if format.starts_with('-') || rest.len() > FORMATTED {
+        return None;
+    }
+    let mut out = String::new();
+    loop {
+        let before = rest.len();
+        let mut pieces = format.split('%');
+        out.push_str(&unescaped(pieces.next()?)?);
+        while let Some(piece) = pieces.next() {
+            if piece.is_empty() {
+                out.push('%');
+                out.push_str(&unescaped(pieces.next()?)?);
+                continue;
+            }
+            let word = rest.first().copied().unwrap_or_default();
+            rest = rest.get(1..).unwrap_or_default();
+            let behind = match piece.chars().next()? {
+                's' => {
+                    out.push_str(word);
+                    piece.get(1..)?
+                }
+                'b' => {
+                    out.push_str(&unescaped(word)?);
+                    piece.get(1..)?
+                }
+                'd' | 'i' if word.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    out.push_str(word);
+                    piece.get(1..)?
+                }
+                _ => return None,
+            };
+            out.push_str(&unescaped(behind)?);
+        }
+        if rest.is_empty() || rest.len() == before {
+            return Some(out);
+        }
+    }
+}

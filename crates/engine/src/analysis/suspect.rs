@@ -1,0 +1,117 @@
+//! Words that may be commands: what rules that deny or ask look at beside the acts.
+//!
+//! A program that runs others by rules which no table holds, inline code, and a program whose name
+//! is not known before it runs: what they run stands somewhere in their words. Nothing is judged
+//! by such words but deny and ask rules, which see a command in each of them.
+
+use super::{Analysis, Unread};
+use crate::act::Act;
+use crate::arg::{Arg, Text};
+use crate::catalog::{self, ValueKind, Wraps};
+use crate::effect::{Effect, Target};
+use crate::environment::{Setting, setting};
+use crate::glob;
+use crate::usage::Usage;
+
+impl Analysis<'_> {
+    /// Notes the words of an act that may be commands.
+    pub(crate) fn suspect(&mut self, act: &Act, usage: &Usage) {
+        let is_value =
+            |kind| matches!(kind, ValueKind::Code | ValueKind::Config | ValueKind::Program);
+        for given in usage.values.iter().filter(|given| is_value(given.kind)) {
+            self.suspect_text(given.arg.prefix(), act);
+            if given.arg.as_known().is_none() {
+                self.suspect_names(&[], act);
+            }
+        }
+        for assigned in &act.assignments {
+            if let Some(value) = &assigned.value
+                && setting(&assigned.name, Some(value)) == Setting::Loader
+            {
+                self.suspect_text(&value.clone(), act);
+            }
+        }
+        // A program of the workspace that bears our name.
+        let is_built = usage.subs.first().is_some_and(|sub| sub == "run")
+            && act.args.iter().any(|arg| arg.prefix().contains("portcullis"));
+        if is_built && let Some(at) = act.args.iter().position(|arg| arg.as_known() == Some("--")) {
+            let mut words = vec![Arg::known("portcullis")];
+            words.extend(act.args.iter().skip(at + 1).cloned());
+            self.suspect_words(&words, act);
+        }
+        let entry = usage.entry;
+        let args = act.args.get(1..).unwrap_or_default();
+        let runs = act.unknown.is_some()
+            || [Effect::Execute, Effect::Unknown, Effect::Escalate].iter().any(|&on| act.has(on));
+        if usage.is_quiet || usage.is_dry {
+            return;
+        }
+        if entry.runner || entry.wraps != Wraps::No && act.unknown.is_some() {
+            self.suspect_words(args, act);
+        }
+        if runs {
+            self.suspect_unread(args, act);
+        }
+    }
+
+    /// The same for a program of which nothing is known: behind `--`, and in texts.
+    pub(crate) fn suspect_unread(&mut self, args: &[Arg], act: &Act) {
+        if let Some(at) = args.iter().position(|arg| arg.as_known() == Some("--")) {
+            self.suspect_words(args.get(at + 1..).unwrap_or_default(), act);
+        }
+        for arg in args {
+            let text = arg.prefix();
+            if text.contains(|letter: char| letter.is_whitespace() || letter == '!') {
+                self.suspect_text(text, act);
+            }
+        }
+    }
+
+    /// Notes a program whose name is not known before it runs.
+    pub(crate) fn suspect_program(&mut self, act: &Act) {
+        let rest = act.args.get(1..).unwrap_or_default();
+        if let Some(Arg { text: Text::Files { pattern, .. }, .. }) = act.args.first() {
+            let name = pattern.rsplit('/').next().unwrap_or(pattern);
+            let fitting = catalog::names().filter(|known| glob::matches(name, known));
+            for program in fitting {
+                let words = [Arg::new(Text::Known(program.to_owned()), act.span)];
+                let words = words.into_iter().chain(rest.iter().cloned()).collect();
+                self.found.unread.push(Unread::of_command(words, act.span, &act.via));
+            }
+        }
+        self.suspect_own(act);
+        self.suspect_names(rest, act);
+    }
+
+    /// Notes everything that unknown words may stand for here, with what follows them.
+    pub(crate) fn suspect_names(&mut self, rest: &[Arg], act: &Act) {
+        let of_name = |target: &Target| match target {
+            Target::Path(name) => Some(Arg::new(Text::Known(name.clone()), act.span)),
+            Target::Pattern(_)
+            | Target::Unknown(_)
+            | Target::Host(_)
+            | Target::Named(_)
+            | Target::None => None,
+        };
+        let names = self.all_names();
+        let mut words: Vec<Arg> = names.iter().filter_map(|on| of_name(&on.target)).collect();
+        if !words.is_empty() {
+            let text: Vec<&str> = words.iter().map(Arg::prefix).collect();
+            self.suspect_text(&text.join(" "), act);
+            words.extend_from_slice(rest);
+            self.suspect_words(&words, act);
+        }
+    }
+
+    pub(crate) fn suspect_words(&mut self, words: &[Arg], act: &Act) {
+        if !words.is_empty() {
+            self.found.unread.push(Unread::of_words(words.to_vec(), act.span, &act.via));
+        }
+    }
+
+    pub(crate) fn suspect_text(&mut self, text: &str, act: &Act) {
+        if !text.is_empty() {
+            self.found.unread.push(Unread::of_text(text, act.span, &act.via));
+        }
+    }
+}

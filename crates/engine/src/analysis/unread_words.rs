@@ -1,0 +1,105 @@
+//! Words whose role no table knows: where they name files, those count.
+//!
+//! A program that sends, fetches or runs something may read every file that its words name, and
+//! may write those outside the workspace. Readers are not concerned: their words are all known.
+
+use super::Analysis;
+use crate::act::Act;
+use crate::arg::{Arg, Text};
+use crate::catalog::Services;
+use crate::effect::{Effect, EffectOn, Target};
+use crate::place;
+use crate::sensitive::{self, Access};
+use crate::usage::Usage;
+
+/// How many words are looked at.
+const WORDS: usize = 64;
+
+/// Trees that are no part of any workspace, by how their paths begin.
+const ELSEWHERE: [&str; 12] = [
+    "~", "../", "/home/", "/root", "/Users/", "/etc", "/usr", "/var", "/opt", "/tmp", "/bin",
+    "/lib",
+];
+
+impl Analysis<'_> {
+    /// Adds the files that words of an act may name.
+    pub(crate) fn name_files(&self, act: &mut Act, usage: Option<&Usage>) {
+        let is_open = usage.is_none_or(|usage| {
+            let entry = usage.entry;
+            let has_verbs = entry.services != Services::None || !entry.verbs.is_empty();
+            entry.any_operand || entry.any_option || has_verbs || usage.unknown.is_some()
+        });
+        if !is_open || act.unknown.is_none() && act.only_reads() {
+            return;
+        }
+        let moves = [Effect::Write, Effect::Connect, Effect::Change].iter().any(|&on| act.has(on))
+            && act.base_name() != Some("ssh");
+        let first = usage.map_or(1, |usage| usage.subs.len() + 1);
+        let mut named = Vec::new();
+        for arg in act.args.iter().skip(first.max(1)).take(WORDS) {
+            self.files_of(arg, act, moves, &mut named);
+        }
+        act.effects.extend(named);
+    }
+
+    fn files_of(&self, arg: &Arg, act: &Act, moves: bool, named: &mut Vec<EffectOn>) {
+        let (text, is_home) = match &arg.text {
+            Text::Known(text) => (text.as_str(), false),
+            Text::Home(text) => (text.as_str(), true),
+            Text::Files { .. } | Text::Begins(_) | Text::Any(_) => return,
+        };
+        if text.contains(char::is_whitespace) {
+            return;
+        }
+        for (piece, is_whole) in pieces(text) {
+            let looks = piece.contains(['/', '.', '_']) || is_home;
+            if !looks || piece.contains("://") {
+                continue;
+            }
+            let read = EffectOn::new(Effect::Read, Target::Path(piece.to_owned()));
+            named.push(read);
+            let home = self.ground.home.as_deref();
+            let directory = act.directory.as_deref().unwrap_or("/");
+            let path = place::absolute(piece, directory, home);
+            let is_kept = path.as_deref().is_some_and(|path| {
+                sensitive::find(path, Access::Write).is_some()
+                    && sensitive::find(path, Access::Read).is_none()
+            });
+            let is_elsewhere =
+                is_whole && ELSEWHERE.iter().any(|tree| piece.starts_with(tree)) || piece == "..";
+            if moves && (is_kept || is_elsewhere && !self.is_ours(path.as_deref())) {
+                named.push(EffectOn::new(Effect::Write, Target::Path(piece.to_owned())));
+            }
+        }
+    }
+
+    /// Whether a path lies in the workspace.
+    fn is_ours(&self, path: Option<&str>) -> bool {
+        let mut roots = self.ground.workspace.iter().chain([&self.ground.cwd]);
+        path.is_some_and(|path| roots.any(|root| place::is_within(path, root)))
+    }
+}
+
+/// What in a word may be a path, and whether all of its beginning is there.
+fn pieces(text: &str) -> Vec<(&str, bool)> {
+    let mut all = Vec::new();
+    let bare = text.strip_prefix("file://").or_else(|| text.strip_prefix("fileb://"));
+    let text = bare.unwrap_or(text);
+    if !text.starts_with('-') && !text.contains(':') {
+        all.push((text, true));
+    }
+    // `-oDIR`, `--option=FILE`, `name=@FILE`, `type=x,src=FILE`, `KIND:FILE`.
+    if text.starts_with('-') && !text.starts_with("--") {
+        all.extend(text.get(2..).map(|rest| (rest.trim_start_matches('='), true)));
+    }
+    let values = text.match_indices(['=', '@', ',']);
+    all.extend(values.filter_map(|(at, _)| text.get(at + 1..)).map(|rest| {
+        let rest = rest.split(',').next().unwrap_or(rest);
+        (rest.trim_start_matches(['@', '<']), true)
+    }));
+    let hosts = text.match_indices(':').filter_map(|(at, _)| text.get(at + 1..));
+    all.extend(hosts.map(|rest| (rest, false)));
+    all.extend(text.split_once(':').map(|(before, _)| (before, false)));
+    all.retain(|(piece, _)| !piece.is_empty());
+    all
+}
