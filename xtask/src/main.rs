@@ -11,6 +11,7 @@ mod chance;
 mod checkout;
 mod differential;
 mod fuzz;
+mod kill;
 mod meaning;
 mod oracle;
 mod test;
@@ -36,6 +37,8 @@ enum Command {
     Meaning(meaning::Arguments),
     /// Runs commands that are judged read-only and watches what they do.
     Oracle(oracle::Arguments),
+    /// Kills a daemon at work, again and again, and looks what it kept.
+    Kill(kill::Arguments),
     /// Runs the fuzz targets.
     Fuzz(fuzz::Arguments),
     /// Runs the benchmarks.
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Differential(arguments) => differential::run(&arguments),
         Command::Meaning(arguments) => meaning::run(arguments),
         Command::Oracle(arguments) => oracle::run(&arguments),
+        Command::Kill(arguments) => kill::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     };

@@ -26,6 +26,7 @@ const DIFFERENTIAL_COLLECTED: &str = "600";
 const MEANING_TEXTS: &str = "1500";
 const ORACLE_COMMANDS: &str = "300";
 const ORACLE_SECONDS: &str = "60";
+const KILLS: &str = "20";
 const FUZZ_SECONDS: u64 = 60;
 const FUZZ_TARGETS: &[&str] = &["parse", "print_parse", "fold", "scan"];
 
@@ -70,6 +71,7 @@ const STEPS: &[Step] = &[
     Step { name: "differential", needs: SHELLS,                check: differential },
     Step { name: "meaning",      needs: SHELLS,                check: meaning },
     Step { name: "oracle",       needs: WATCH,                 check: oracle },
+    Step { name: "kill",         needs: &[],                   check: kill },
     Step { name: "benches",      needs: &[Tool::CppCompiler],  check: benches },
     Step { name: "deny",         needs: &[Tool::CargoDeny],    check: deny },
     Step { name: "advisories",   needs: &[Tool::CargoDeny],    check: advisories },
@@ -230,6 +232,12 @@ fn oracle(root: &Path) -> anyhow::Result<Report> {
         return Ok(Report { tally: Tally::default(), note, ..report });
     }
     Ok(report.noted("oracle: "))
+}
+
+/// A few kills of a daemon at work; the long run kills a thousand times.
+fn kill(root: &Path) -> anyhow::Result<Report> {
+    let report = whole(xtask(root).arg("kill").args(["--cycles", KILLS]))?;
+    Ok(report.noted("kill: "))
 }
 
 fn deny(root: &Path) -> anyhow::Result<Report> {

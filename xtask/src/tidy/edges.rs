@@ -21,7 +21,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("hook",        &[]),
     ("hook-static", &["hook", "layers", "engine"]),
     ("cli",         &["daemon", "store", "wire", "layers", "client", "proxy", "hook", "approval", "engine", "shell"]),
-    ("xtask",       &["shell", "engine"]),
+    ("xtask",       &["shell", "engine", "approval"]),
 ];
 
 /// What a pure crate may take from outside, beside its tests: the engine reads policies in TOML
