@@ -2,7 +2,7 @@
 //!
 //! Everything here is a function of its arguments: the clock, chance and the fresh verdict are
 //! handed in, and what comes out is a value that a store commits. [`ask`] says what is asked,
-//! [`settle`] how it ends, [`grant`] what a wide answer leaves behind, [`audit`] how all of it is
+//! [`mod@settle`] how it ends, [`grant`] what a wide answer leaves behind, [`audit`] how all of it is
 //! recorded, and [`receipt`] how an executor can check a decision by itself.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]

@@ -1,6 +1,6 @@
 //! The store in one file: `SQLite`, written by one thread and read beside it.
 //!
-//! A method that changes something is a job for the [`writer`], which answers after the commit it
+//! A method that changes something is a job for the `writer`, which answers after the commit it
 //! shares with others; a method that reads uses a connection of its own. Several processes may
 //! have the file open at once.
 
