@@ -69,6 +69,8 @@ pub(crate) struct Parser<'r> {
     closer: Closer,
     /// Where the last redirection ended; a reserved word right behind it is none.
     redirected: usize,
+    /// How many `case` are open.
+    cases: usize,
     /// How many arrays in substitutions were read.
     inner_arrays: usize,
     /// Where the first command of the last `$(…)` or `<(…)` begins.
@@ -140,6 +142,7 @@ impl<'r> Parser<'r> {
             unshelved: 0,
             closer: Closer::End,
             redirected: usize::MAX,
+            cases: 0,
             inner_arrays: 0,
             unread: "",
             has_brace_command: false,

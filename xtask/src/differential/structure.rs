@@ -58,7 +58,8 @@ fn commands(tree: &Tree) -> Vec<String> {
 fn spelled(tree: &Tree, word: &Word) -> String {
     let mut text = String::new();
     parts(tree, word.parts, &mut text);
-    text.retain(|sign| !sign.is_whitespace());
+    // Where quotes stay in the text, `$'a'` is printed with others.
+    text.retain(|sign| !sign.is_whitespace() && !matches!(sign, '\'' | '"'));
     text
 }
 

@@ -108,9 +108,6 @@ impl Parser<'_> {
         if self.reader.dialect == Dialect::Zsh && self.tree.text(word.span).iter().any(is_odd) {
             return Err(self.unsupported(start, self.pos, "a bracket or brace in arithmetic"));
         }
-        if closer != self.here() {
-            return Err(self.unexpected("`;` between the expressions"));
-        }
         let parts_here = |part: &Part| {
             matches!(part.kind, PartKind::Literal) && self.tree.text(part.span).contains(&b';')
         };
@@ -118,6 +115,9 @@ impl Parser<'_> {
             // Bash parts the expressions inside brackets, too.
             let what = "`;` inside an expression of a loop";
             return Err(self.unsupported(start, self.pos, what));
+        }
+        if closer != self.here() {
+            return Err(self.unexpected("`;` between the expressions"));
         }
         if closer == b')' {
             let (second, at) = self.second();

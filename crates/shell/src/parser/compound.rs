@@ -139,7 +139,7 @@ impl Parser<'_> {
             if self.reader.dialect == Dialect::Zsh {
                 return Err(self.unsupported(start, at + 1, "`((` that is no arithmetic"));
             }
-            if self.byte(end + 1) == b'\n' {
+            if self.byte(end + 1) == b'\n' || self.joined(end + 1) != end + 1 {
                 // Bash looks for the second one on this line, by counting in its own way.
                 self.pos = end + 1;
                 return Err(self.unsupported(start, self.pos, "text whose brackets do not match"));
@@ -262,6 +262,11 @@ impl Parser<'_> {
             let is_same_line = self.here() != b'\n';
             self.skip_newlines()?;
             if self.accept(Keyword::In) {
+                if !is_same_line && self.cases > 0 && self.reader.dialect == Dialect::Bash {
+                    // Bash takes it for the one of the `case`.
+                    let what = "`in` on a line of its own inside `case`";
+                    return Err(self.unsupported(start, self.pos, what));
+                }
                 words = Some(self.loop_words()?);
             } else if is_same_line && !self.is_at(Keyword::Do) {
                 return Err(self.unexpected("`in`, `do` or `;`"));
@@ -325,15 +330,18 @@ impl Parser<'_> {
             return Err(self.unsupported(start, self.pos + 1, "a bracket directly behind `in`"));
         }
         let mut arms = Few::<Arm, 4>::new();
+        self.cases += 1;
         loop {
             self.skip_newlines()?;
             if self.accept(Keyword::Esac) {
+                self.cases -= 1;
                 return Ok(Kind::Case { subject, arms: arms.shelve(&mut self.tree) });
             }
             let (arm, is_last) = self.arm(start)?;
             arms.push(arm);
             if is_last {
                 self.close(Keyword::Esac, start, "`case`", "esac")?;
+                self.cases -= 1;
                 return Ok(Kind::Case { subject, arms: arms.shelve(&mut self.tree) });
             }
         }
