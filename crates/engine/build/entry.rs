@@ -54,6 +54,8 @@ pub struct Entry {
     pub recurses: Vec<String>,
     pub named: bool,
     pub runner: bool,
+    pub dashless: bool,
+    pub passes: bool,
     pub prints: String,
     pub hidden: Vec<String>,
     pub harmless_config: Vec<String>,
@@ -132,7 +134,9 @@ pub fn programs(table: &Table, sets: &Sets, is_builtin: bool) -> Result<Vec<Prog
     Ok(programs)
 }
 
-const KEYS: [&str; 45] = [
+const KEYS: [&str; 47] = [
+    "dashless",
+    "passes",
     "named",
     "runner",
     "prints",
@@ -250,6 +254,8 @@ fn entry(
         listing: words(text(table, "listing")?.as_deref().unwrap_or_default()),
         recurses: words(text(table, "recurses")?.as_deref().unwrap_or_default()),
         named: flag(table, "named")?,
+        dashless: flag(table, "dashless")?,
+        passes: flag(table, "passes")?,
         runner: flag(table, "runner")?,
         prints: text(table, "prints")?.unwrap_or_default(),
         hidden: words(text(table, "hidden")?.as_deref().unwrap_or_default()),
@@ -260,6 +266,19 @@ fn entry(
         effects,
         subs: Vec::new(),
     };
+    sub_commands(table, sets, &mut built, examples)?;
+    verbs(table, &mut built)?;
+    check(&built)?;
+    Ok(built)
+}
+
+/// The sub-commands, each a table or only its effects.
+fn sub_commands(
+    table: &Table,
+    sets: &Sets,
+    built: &mut Entry,
+    examples: &mut Examples,
+) -> Result<(), String> {
     if let Some(Value::Table(subs)) = table.get("sub") {
         for (names, value) in subs {
             let context = |error: String| format!("sub-command `{names}`: {error}");
@@ -274,7 +293,7 @@ fn entry(
                     ..Entry::default()
                 },
                 Value::Table(table) => {
-                    entry(table, sets, Some(&built), examples).map_err(context)?
+                    entry(table, sets, Some(built), examples).map_err(context)?
                 }
                 Value::Integer(_)
                 | Value::Float(_)
@@ -285,9 +304,7 @@ fn entry(
             built.subs.push((words(names), sub));
         }
     }
-    verbs(table, &mut built)?;
-    check(&built)?;
-    Ok(built)
+    Ok(())
 }
 
 /// The verbs of a service, and those that are not what they seem.

@@ -124,6 +124,8 @@ impl Writer {
             ("closed", entry.closed),
             ("fold", entry.fold),
             ("runner", entry.runner),
+            ("dashless", entry.dashless),
+            ("passes", entry.passes),
             ("named", entry.named),
         ] {
             field(name, "true", !is_set);

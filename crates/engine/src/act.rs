@@ -38,6 +38,8 @@ pub struct Act {
     pub options: Vec<&'static str>,
     /// Files that it may name on its output.
     pub prints: Vec<EffectOn>,
+    /// Whether nothing that it prints begins with a dash.
+    pub is_dashless: bool,
     /// Inline code of an interpreter.
     pub code: Vec<String>,
     /// The places of options, and their values, that stand before the sub-command.

@@ -111,6 +111,10 @@ pub(crate) struct Analysis<'g> {
     pub(crate) feed: Feed,
     /// Files that the command at hand may find named on its input or in its words.
     pub(crate) handed: Vec<EffectOn>,
+    /// Whether the command at hand declares arrays whose subscripts are texts.
+    pub(crate) declares_tables: bool,
+    /// Whether no word on the standard input of the command at hand begins with a dash.
+    pub(crate) is_dashless: bool,
     depth: usize,
 }
 
@@ -125,6 +129,8 @@ impl<'g> Analysis<'g> {
             via: Vec::new(),
             feed: Feed::Nothing,
             handed: Vec::new(),
+            declares_tables: false,
+            is_dashless: false,
             depth: 0,
         }
     }

@@ -15,6 +15,8 @@ pub struct Arg {
     pub ending: String,
     /// Where it stands in the command.
     pub span: Span,
+    /// Whether no word of it begins with a dash, whatever else is not known.
+    pub is_operand: bool,
 }
 
 /// What is known of an argument's text.
@@ -41,7 +43,7 @@ impl Arg {
     /// An argument of whose end nothing more is known.
     #[must_use]
     pub const fn new(text: Text, span: Span) -> Arg {
-        Arg { text, ending: String::new(), span }
+        Arg { text, ending: String::new(), span, is_operand: false }
     }
 
     /// An argument whose text is known.
@@ -84,11 +86,12 @@ impl Arg {
         match &self.text {
             Text::Known(text) => text.starts_with('-'),
             Text::Home(_) => false,
+            Text::Files { .. } | Text::Begins(_) if self.is_operand => false,
             Text::Files { prefix, .. } | Text::Begins(prefix) => {
                 prefix.is_empty() || prefix.starts_with('-')
             }
             // What follows the first of several may begin with anything.
-            Text::Any(_) => true,
+            Text::Any(_) => !self.is_operand,
         }
     }
 
@@ -120,7 +123,7 @@ pub fn of_words(tree: &Tree, words: &[Word], known: Known<'_>) -> Vec<Arg> {
                 let text = shaped(tree, word, &value, known);
                 let text = text.unwrap_or_else(|| plain(&value));
                 let ending = ending(tree, word.parts);
-                args.push(Arg { text, ending, span });
+                args.push(Arg { ending, ..Arg::new(text, span) });
             }
             Value::Set(members) => {
                 args.extend(members.iter().map(|member| Arg::new(plain(member), span)));
@@ -214,6 +217,10 @@ impl<'a> Shape<'a> {
                     self.push(&written);
                 }
                 PartKind::Parameter(expansions) => self.parameter(expansions)?,
+                PartKind::Command { .. } if self.is_here(part.span) => {
+                    let directory = self.known.directory?;
+                    self.push(directory);
+                }
                 PartKind::DoubleQuoted { .. }
                 | PartKind::Command { .. }
                 | PartKind::Process { .. }
@@ -226,6 +233,18 @@ impl<'a> Shape<'a> {
             }
         }
         Some(())
+    }
+
+    /// Whether a command prints nothing but the directory that is worked in, or the root of its
+    /// repository, which is taken for the same place.
+    fn is_here(&self, span: Span) -> bool {
+        let text = lossless(self.tree.text(span));
+        let inner = text.strip_prefix("$(").and_then(|text| text.strip_suffix(')'));
+        let inner = inner.or_else(|| text.strip_prefix('`')?.strip_suffix('`'));
+        let is_plain = self.known.directory.is_some_and(|path| !path.contains(char::is_whitespace));
+        is_plain
+            && self.text.is_empty()
+            && matches!(inner.map(str::trim), Some("pwd" | "git rev-parse --show-toplevel"))
     }
 
     /// `$HOME`, `$PWD` and what was set below a home, at the start of a word.

@@ -102,6 +102,10 @@ pub struct Entry {
     pub named: bool,
     /// Whether it runs a command that stands somewhere in its words.
     pub runner: bool,
+    /// Whether nothing that it prints begins with a dash.
+    pub dashless: bool,
+    /// Whether it prints lines of its input and nothing else.
+    pub passes: bool,
     /// What its output may name.
     pub prints: Prints,
     /// Options with which it names hidden files too.
@@ -388,6 +392,8 @@ const PLAIN: Entry = Entry {
     recurses: &[],
     named: false,
     runner: false,
+    dashless: false,
+    passes: false,
     prints: Prints::Nothing,
     hidden: &[],
     harmless_config: &[],

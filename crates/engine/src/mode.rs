@@ -40,10 +40,10 @@ impl Mode {
     pub const fn code(self) -> &'static str {
         match self {
             Mode::Default => "mode.default",
-            Mode::AcceptEdits => "mode.accept-edits",
+            Mode::AcceptEdits => "mode.accept_edits",
             Mode::Explore => "mode.explore",
             Mode::Bypass => "mode.bypass",
-            Mode::DontAsk => "mode.dont-ask",
+            Mode::DontAsk => "mode.dont_ask",
         }
     }
 

@@ -97,6 +97,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         act.effects.push(EffectOn::of(effect));
         analysis.suspect_unread(&act.args.clone(), &act);
         analysis.name_files(&mut act, None);
+        reader::database::bare_statement(&mut act);
         analysis.push(act);
         return;
     };
@@ -191,6 +192,7 @@ fn take(
     {
         reader::read(name, analysis, &mut act, &usage, &mut inner);
     }
+    act.is_dashless = names::is_dashless(&act, &usage);
     act.prints = names::printed(&act, &usage, usage.entry.prints);
     analysis.give_names(&mut act);
     analysis.suspect(&act, &usage);

@@ -7,7 +7,7 @@
 mod builtin;
 mod cloud;
 mod container;
-mod database;
+pub(crate) mod database;
 pub(crate) mod file;
 mod git;
 mod interpreter;
@@ -57,6 +57,7 @@ pub(crate) fn read(
         "patch" => file::patch(&mut reading),
         "pdftotext" => file::pdftotext(&mut reading),
         "tar" => file::tar(&mut reading),
+        "rsync" => file::rsync(&mut reading),
         "unzip" => file::unzip(&mut reading),
         "xargs" => file::xargs(&mut reading),
         "git" => git::git(&mut reading),

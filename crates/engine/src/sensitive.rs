@@ -203,5 +203,31 @@ fn folded(path: &str) -> String {
     if path.bytes().all(|byte| !byte.is_ascii_uppercase() && byte != b'\\' && byte.is_ascii()) {
         return path.to_owned();
     }
-    path.to_lowercase().replace('\\', "/")
+    // Some volumes take letters for one another that only look alike in other case, and ignore
+    // characters that nobody sees.
+    let mut out = String::with_capacity(path.len());
+    for letter in path.chars().flat_map(char::to_lowercase) {
+        match letter {
+            '\\' => out.push('/'),
+            '\u{ad}'
+            | '\u{34f}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{307}' => {}
+            'ſ' => out.push('s'),
+            'ß' => out.push_str("ss"),
+            'ﬀ' => out.push_str("ff"),
+            'ﬁ' => out.push_str("fi"),
+            'ﬂ' => out.push_str("fl"),
+            'ﬃ' => out.push_str("ffi"),
+            'ﬄ' => out.push_str("ffl"),
+            'ﬅ' | 'ﬆ' => out.push_str("st"),
+            _ => out.push(letter),
+        }
+    }
+    out
 }

@@ -265,6 +265,7 @@ impl Numbers<'_> {
             Value::Tainted(_) => match self.tree.list(word.parts) {
                 [part] => match part.kind {
                     PartKind::Arithmetic { .. } => true,
+                    PartKind::Command { .. } => counts(&lossless(self.tree.text(part.span))),
                     PartKind::Parameter(expansions) => {
                         let all = self.tree.list(expansions);
                         all.iter().all(|expansion| expansion.prefix == Prefix::Length)
@@ -274,7 +275,6 @@ impl Numbers<'_> {
                     | PartKind::Escaped(_)
                     | PartKind::SingleQuoted(_)
                     | PartKind::AnsiC(_)
-                    | PartKind::Command { .. }
                     | PartKind::Process { .. }
                     | PartKind::Glob
                     | PartKind::ExtendedGlob { .. }
@@ -286,6 +286,21 @@ impl Numbers<'_> {
                 _ => false,
             },
         }
+    }
+}
+
+/// Whether a command prints one number: the last of its pipeline counts what it gets.
+fn counts(text: &str) -> bool {
+    let inner = text.strip_prefix("$(").and_then(|text| text.strip_suffix(')'));
+    let Some(inner) = inner.filter(|inner| !inner.contains([';', '&', '`', '\n', '(', '{'])) else {
+        return false;
+    };
+    let last = inner.rsplit('|').next().unwrap_or_default();
+    let words: Vec<&str> = last.split('<').next().unwrap_or_default().split_whitespace().collect();
+    match words.as_slice() {
+        ["nproc"] | ["date", "+%s" | "+%Y"] | ["id", "-u" | "-g"] => true,
+        ["wc", option] => matches!(*option, "-l" | "-c" | "-w" | "-m"),
+        _ => false,
     }
 }
 

@@ -9,14 +9,19 @@ impl Walk<'_, '_> {
     /// Walks everything that runs while these words are expanded.
     pub(super) fn words(&mut self, words: List<Word>) {
         for word in self.tree.list(words) {
-            self.parts(word.parts);
-            if word.place == Place::Arithmetic {
-                self.arithmetic(word);
-            }
+            self.word(word);
         }
     }
 
-    fn parts(&mut self, parts: List<Part>) {
+    /// The same for one word.
+    pub(super) fn word(&mut self, word: &Word) {
+        self.parts(word.parts);
+        if word.place == Place::Arithmetic {
+            self.arithmetic(word);
+        }
+    }
+
+    pub(super) fn parts(&mut self, parts: List<Part>) {
         for part in self.tree.list(parts) {
             match part.kind {
                 PartKind::DoubleQuoted { parts, .. } => self.parts(parts),
@@ -42,11 +47,7 @@ impl Walk<'_, '_> {
                         self.expansion(expansion, part.span);
                     }
                 }
-                PartKind::Array(elements) => {
-                    for element in self.tree.list(elements) {
-                        self.assignment(element);
-                    }
-                }
+                PartKind::Array(elements) => self.elements("", elements),
                 PartKind::Literal
                 | PartKind::Escaped(_)
                 | PartKind::SingleQuoted(_)
@@ -59,13 +60,16 @@ impl Walk<'_, '_> {
     }
 
     fn expansion(&mut self, expansion: &Expansion, span: Span) {
-        self.words(expansion.subscript);
+        let name = String::from_utf8_lossy(self.tree.text(expansion.name)).into_owned();
+        self.subscript(&name, expansion.subscript);
         self.words(expansion.arguments);
         self.hand_default(expansion);
         let sign = self.tree.text(expansion.sign);
         let is_prompt = expansion.operator == Action::Transform && sign.ends_with(b"P");
-        // `${!x}` reads the variable whose name `x` holds, and that name may have a subscript.
-        if expansion.prefix == Prefix::Indirect || is_prompt {
+        // `${!x[@]}` lists subscripts; `${!x}` reads the variable whose name `x` holds, and that name may have a subscript.
+        let mut subscripts = self.tree.list(expansion.subscript).iter();
+        let lists_keys = subscripts.any(|word| matches!(self.tree.text(word.span), b"@" | b"*"));
+        if expansion.prefix == Prefix::Indirect && !lists_keys || is_prompt {
             let span = self.span(span);
             let message = "an expansion that can run what a variable holds";
             self.analysis.push_unknown(message, span);

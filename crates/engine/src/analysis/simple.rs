@@ -1,6 +1,8 @@
 //! Simple commands and assignments.
 
-use portcullis_shell::{Assigned as Value, Assignment, Command, Dialect, Simple, Span};
+use portcullis_shell::{
+    Assigned as Value, Assignment, Command, Dialect, List, PartKind, Simple, Span, Tree, Word,
+};
 
 use super::walk::Walk;
 use crate::act::{Act, ActKind, Assigned};
@@ -16,14 +18,25 @@ impl Walk<'_, '_> {
             self.know_numbers();
         }
         let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
-        self.words(simple.words);
+        self.declares_tables(words);
+        let mut dashless = Vec::new();
+        for word in words {
+            let from = self.analysis.found.acts.len();
+            self.word(word);
+            dashless.push(begins_with_command(self.tree, word) && self.is_dashless(from));
+        }
+        self.analysis.declares_tables = false;
         let mut assignments = Vec::new();
         for assignment in self.tree.list(simple.assignments) {
             assignments.push(self.assignment(assignment));
         }
         self.redirections(command.redirections);
         let span = self.span(command.span);
-        let args = self.args(words);
+        let mut args = Vec::with_capacity(words.len());
+        for (word, is_operand) in words.iter().zip(dashless) {
+            let own = self.args(std::slice::from_ref(word));
+            args.extend(own.into_iter().map(|arg| Arg { is_operand, ..arg }));
+        }
         // Words that vanish leave the next one as the program.
         if args.is_empty() {
             for assigned in &assignments {
@@ -77,8 +90,55 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// `declare -A`: subscripts of such arrays are texts and no arithmetic.
+    fn declares_tables(&mut self, words: &[Word]) {
+        let text = |word: &Word| String::from_utf8_lossy(self.tree.text(word.span)).into_owned();
+        let mut all = words.iter().map(text);
+        let is_declaration = all
+            .next()
+            .is_some_and(|first| matches!(first.as_str(), "declare" | "typeset" | "local"));
+        let rest: Vec<String> = all.collect();
+        let is_table = |word: &String| word.starts_with('-') && word.contains('A');
+        if !is_declaration || !rest.iter().any(is_table) {
+            return;
+        }
+        for word in rest.iter().filter(|word| !word.starts_with(['-', '+'])) {
+            let name = word.split('=').next().unwrap_or_default().trim_end_matches('+');
+            self.analysis.state.tables.insert(name.to_owned());
+        }
+        self.analysis.declares_tables = true;
+    }
+
+    /// What runs in a subscript, which is arithmetic unless the array is a table.
+    pub(super) fn subscript(&mut self, name: &str, subscript: List<Word>) {
+        if self.analysis.state.tables.contains(name) {
+            for word in self.tree.list(subscript) {
+                self.parts(word.parts);
+            }
+        } else {
+            self.words(subscript);
+        }
+    }
+
+    /// The elements of an array that is written out.
+    pub(super) fn elements(&mut self, name: &str, elements: List<Assignment>) {
+        let is_table = self.analysis.declares_tables || self.analysis.state.tables.contains(name);
+        for element in self.tree.list(elements) {
+            if is_table {
+                for word in self.tree.list(element.subscript) {
+                    self.parts(word.parts);
+                }
+                let plain = Assignment { subscript: List::default(), ..*element };
+                self.assignment(&plain);
+            } else {
+                self.assignment(element);
+            }
+        }
+    }
+
     pub(super) fn assignment(&mut self, assignment: &Assignment) -> Assigned {
-        self.words(assignment.subscript);
+        let written = String::from_utf8_lossy(self.tree.text(assignment.name)).into_owned();
+        self.subscript(&written, assignment.subscript);
         let name = String::from_utf8_lossy(self.tree.text(assignment.name));
         let name = self.tied(&name).to_owned();
         let value = match assignment.value {
@@ -99,15 +159,38 @@ impl Walk<'_, '_> {
                 }
             }
             Value::Array(elements) => {
-                for element in self.tree.list(elements) {
-                    self.assignment(element);
-                }
+                self.elements(&name, elements);
                 None
             }
         };
         let value = value.filter(|_| assignment.subscript.is_empty() && !assignment.appends);
         Assigned { name, value }
     }
+}
+
+/// Whether a word begins with what a command prints.
+fn begins_with_command(tree: &Tree, word: &Word) -> bool {
+    let mut parts = word.parts;
+    while let Some(part) = tree.list(parts).first() {
+        match part.kind {
+            PartKind::Command { .. } => return true,
+            PartKind::DoubleQuoted { parts: inner, .. } => parts = inner,
+            PartKind::Literal
+            | PartKind::Escaped(_)
+            | PartKind::SingleQuoted(_)
+            | PartKind::AnsiC(_)
+            | PartKind::Parameter(_)
+            | PartKind::Process { .. }
+            | PartKind::Arithmetic { .. }
+            | PartKind::Glob
+            | PartKind::ExtendedGlob { .. }
+            | PartKind::Brace(_)
+            | PartKind::Sequence
+            | PartKind::Tilde
+            | PartKind::Array(_) => return false,
+        }
+    }
+    false
 }
 
 /// The text that a command does nothing but print.

@@ -21,6 +21,8 @@ pub struct State {
     pub homes: BTreeMap<String, String>,
     /// A variable, not known to be harmless, that later programs get.
     pub exported: Option<String>,
+    /// Arrays whose subscripts are texts.
+    pub tables: BTreeSet<String>,
     /// Files that variables may name.
     pub named: Rc<Vec<EffectOn>>,
     /// Whether patterns fit hidden files too.
@@ -51,6 +53,7 @@ impl State {
             aliases: BTreeSet::new(),
             exported: None,
             homes: BTreeMap::new(),
+            tables: BTreeSet::new(),
             named: Rc::default(),
             has_dotglob: false,
             is_poisoned: false,
@@ -79,6 +82,7 @@ impl State {
         if self.directory != before.directory {
             self.directory = None;
         }
+        self.tables.retain(|name| before.tables.contains(name));
         for (name, function) in &mut self.functions {
             function.is_certain &= before.functions.contains_key(name);
         }

@@ -107,6 +107,7 @@ impl Walk<'_, '_> {
                 if at > 0 {
                     self.analysis.feed = self.piped(commands.get(at - 1), first, begin);
                     begin = self.analysis.found.acts.len();
+                    self.analysis.is_dashless = self.is_dashless(first);
                     self.hand_over(first);
                     if let Some(before) = commands.get(at - 1) {
                         self.hand_input(before.redirections);
@@ -118,6 +119,7 @@ impl Walk<'_, '_> {
                 self.apart(|walk| walk.command(command));
             }
             self.analysis.feed = outer;
+            self.analysis.is_dashless = false;
             self.analysis.handed.truncate(handed);
             return;
         };

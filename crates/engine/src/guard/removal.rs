@@ -107,6 +107,10 @@ fn critical(
         if is_home(path, ground) || is_above_home(path, ground) {
             return Some("a home directory");
         }
+        // Whoever moves a tree of the system away takes it from everybody.
+        if act.base_name() == Some("mv") && SYSTEM.contains(&path) {
+            return Some("a part of the system");
+        }
         if !is_remover {
             continue;
         }

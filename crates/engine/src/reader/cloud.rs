@@ -82,4 +82,8 @@ pub(super) fn gh_api(reading: &mut Reading<'_, '_>) {
     if changes {
         reading.effect(Effect::Change);
     }
+    let is_delete = method.as_ref().and_then(Arg::as_known);
+    if is_delete.is_some_and(|method| method.eq_ignore_ascii_case("DELETE")) {
+        reading.act.note("lost_work", reading.act.span);
+    }
 }

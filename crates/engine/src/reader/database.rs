@@ -1,6 +1,7 @@
 //! Clients of databases: what their SQL does.
 
 use super::Reading;
+use crate::act::Act;
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{Sql, SqlDialect, sql as read_sql, sql_files};
@@ -73,4 +74,17 @@ fn fed(reading: &mut Reading<'_, '_>, dialect: SqlDialect) {
     if read_sql(text.as_bytes(), dialect) == Sql::Destroys {
         reading.act.note("lost_work", reading.act.span);
     }
+}
+
+/// A statement in place of a command: somebody takes the shell for a database.
+pub(crate) fn bare_statement(act: &mut Act) {
+    let words: Vec<String> =
+        act.args.iter().take(2).map(|arg| arg.written().to_lowercase()).collect();
+    let guard = match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["drop", "table" | "database" | "schema" | "view" | "index" | "user" | "role"]
+        | ["truncate", ..] => "lost_work",
+        ["delete", "from"] => "rows_deleted",
+        _ => return,
+    };
+    act.note(guard, act.span);
 }

@@ -77,6 +77,19 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
         let on = EffectOn { effect: Effect::Delete, target, is_deep: true, is_listing: false };
         reading.act.effects.push(on);
     }
+    let removes_found = |run: &Run| match run {
+        Run::Argv(words) => matches!(
+            words.first().and_then(Option::as_deref),
+            Some(b"rm" | b"/bin/rm" | b"/usr/bin/rm" | b"unlink" | b"shred")
+        ),
+        Run::Shell(_) | Run::Unknown => false,
+    };
+    if runs.iter().any(removes_found) {
+        for start in &starts {
+            let on = EffectOn::new(Effect::Delete, start.clone());
+            reading.act.effects.push(EffectOn { is_deep: true, ..on });
+        }
+    }
     for run in runs {
         match run {
             Run::Argv(words) => {
@@ -228,6 +241,7 @@ pub(super) fn xargs(reading: &mut Reading<'_, '_>) {
     let runs = found.facts.clone();
     let span = reading.act.span;
     if let Some(command) = found.command {
+        let is_operand = reading.analysis.is_dashless;
         let replace = found.replace.as_deref();
         let holds = |text: &[u8]| {
             replace.is_some_and(|replace| text.windows(replace.len()).any(|part| part == replace))
@@ -245,7 +259,7 @@ pub(super) fn xargs(reading: &mut Reading<'_, '_>) {
                     }
                     let before = text.split(&*mark).next().unwrap_or_default();
                     let ending = text.rsplit(&*mark).next().unwrap_or_default().to_owned();
-                    Arg { text: Text::Begins(before.to_owned()), ending, span }
+                    Arg { ending, is_operand, ..Arg::new(Text::Begins(before.to_owned()), span) }
                 }
                 Text::Known(_)
                 | Text::Home(_)
@@ -255,7 +269,7 @@ pub(super) fn xargs(reading: &mut Reading<'_, '_>) {
             })
             .collect();
         if found.appends {
-            inner.push(Arg::new(Text::Any(String::new()), span));
+            inner.push(Arg { is_operand, ..Arg::new(Text::Any(String::new()), span) });
         }
         let is_fetched = matches!(reading.analysis.feed, Feed::Pipe { is_fetched: true });
         reading.act.is_fetched |= is_fetched;
@@ -387,6 +401,19 @@ pub(super) fn patch(reading: &mut Reading<'_, '_>) {
             let on = EffectOn::new(Effect::Write, Target::Unknown(String::new()));
             reading.act.effects.push(on);
         }
+    }
+}
+
+/// `rsync`: with `--delete` everything in its target may go.
+pub(super) fn rsync(reading: &mut Reading<'_, '_>) {
+    let deletes = reading.usage.options.iter().any(|given| given.name.starts_with("--del"));
+    let operands = reading.operands();
+    let Some(last) = operands.last().filter(|_| deletes && !reading.usage.is_dry) else { return };
+    let target = usage::path(last);
+    let is_local = !matches!(&target, Target::Path(path) if path.contains(':'));
+    if is_local {
+        let on = EffectOn::new(Effect::Delete, target);
+        reading.act.effects.push(EffectOn { is_deep: true, ..on });
     }
 }
 

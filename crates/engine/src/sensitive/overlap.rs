@@ -55,7 +55,7 @@ fn aims(name: &str, listed: &str) -> bool {
     let is_open = |byte: &u8| matches!(byte, b'*' | b'?' | b'[');
     let begins_open = name.as_bytes().first().is_some_and(is_open);
     if !begins_open {
-        return true;
+        return meets(name, listed);
     }
     let has_text = name.bytes().any(|byte| !matches!(byte, b'*' | b'?' | b'[' | b']' | b'.'));
     if !has_text {
@@ -70,6 +70,17 @@ fn aims(name: &str, listed: &str) -> bool {
     let is_loose = name.starts_with('*') && name.ends_with('*');
     let is_ending = name.starts_with("*.") && !listed.starts_with('*');
     is_part && !is_ending && (own > all || own == all && !is_loose)
+}
+
+/// Whether a name that begins with text comes near an ending such as `*.pem`: `server.k*` and
+/// `a*.pem` do, `conf*` only happens to fit.
+fn meets(name: &str, listed: &str) -> bool {
+    let Some(ending) = listed.strip_prefix('*') else { return true };
+    let head = name.split(['*', '?', '[']).next().unwrap_or_default();
+    if head.len() == name.len() || !name.ends_with('*') {
+        return true;
+    }
+    head.char_indices().any(|(at, _)| head.get(at..).is_some_and(|tail| ending.starts_with(tail)))
 }
 
 /// Longer names are no names of files.
@@ -182,6 +193,7 @@ mod tests {
             ("/h/id_?sa", "**/id_rsa", true),    ("/h/.e[n]v", "**/.env", true),
             ("/h/src/*.rs", "**/.ssh/**", false), ("/h/cred*", "**/credentials.json", true),
             ("/h/.e\\*", "**/.env", false),     ("/h/*test*", "**/.env.test", false),
+            ("/h/conf*", "**/*.tfvars", false),  ("/h/a.tf*", "**/*.tfvars", true),
             ("/h/*env*", "**/.env", true),       ("/h/*_rsa", "**/id_rsa", true),
         ];
         for (glob, listed, want) in cases {

@@ -202,5 +202,5 @@ fn attached(whole: Option<&Arg>, value: &str, span: Span) -> Arg {
         Some(Text::Known(_)) | None => Text::Known(value.to_owned()),
     };
     let ending = whole.map(|arg| arg.ending.clone()).unwrap_or_default();
-    Arg { text, ending, span }
+    Arg { ending, ..Arg::new(text, span) }
 }
