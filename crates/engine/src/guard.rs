@@ -12,6 +12,8 @@ mod secret;
 
 use portcullis_shell::Span;
 
+pub(crate) use removal::is_system;
+
 use crate::act::{Act, ActKind};
 use crate::effect::Effect;
 use crate::place::{Ground, Touched};

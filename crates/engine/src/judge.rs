@@ -8,6 +8,7 @@ mod cover;
 mod exec;
 mod facts;
 mod ladder;
+mod opened;
 mod shut;
 
 use std::sync::Arc;

@@ -90,6 +90,8 @@ pub struct Policy {
     pub exec: Option<Arc<Exec>>,
     /// What file calls may touch.
     pub paths: Arc<Paths>,
+    /// What a dialect opens beside the mode, where one does.
+    pub opened: Option<Opened>,
     /// The life of asks.
     pub asks: Asks,
     /// How hooks behave.
@@ -119,6 +121,17 @@ pub struct Exec {
     pub allowlist: Vec<Listed>,
     /// Whether shell syntax and path arguments end read-only.
     pub is_strict: bool,
+}
+
+/// What a dialect opens beside the mode: its read tools, and its write tools on ordinary files.
+///
+/// No policy file can say it; deny and ask rules come before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// Whether its read tools read secrets too.
+    pub secrets: bool,
+    /// Whether a fetch that is saved under its own, ordinary name counts as a read.
+    pub saved_fetches: bool,
 }
 
 /// What file calls may touch. Lists hold globs as written.
@@ -206,6 +219,7 @@ impl Policy {
             sensitive: Arc::default(),
             exec: None,
             paths: Arc::default(),
+            opened: None,
             asks: Asks { deadline_s: 1800, fallback: Fallback::Deny, unused_approval_s: 600 },
             hosts: Hosts {
                 daemon: DaemonUse::Auto,

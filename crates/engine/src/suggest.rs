@@ -102,7 +102,13 @@ pub(crate) fn suggestions(
         if is_deaf || stays {
             continue;
         }
-        let Some(suggestion) = suggestion(bench, facts) else { continue };
+        let Some(suggestion) = suggestion(bench, facts) else {
+            // Where what is suggested becomes a grant as it is, half an answer is none.
+            if bench.policy.opened.is_some() && facts.act.kind != ActKind::Scanned {
+                return Vec::new();
+            }
+            continue;
+        };
         let is_new = !found.iter().any(|known| known.rule == suggestion.rule);
         if is_new && found.len() < SUGGESTIONS {
             found.push(suggestion);
@@ -120,7 +126,12 @@ fn suggestion(bench: &Bench<'_>, facts: &Facts) -> Option<Suggestion> {
         ToolKind::Shell => command(&facts.act),
         ToolKind::Read | ToolKind::Write | ToolKind::Edit | ToolKind::Patch => {
             let place = facts.touched.first()?.place.as_ref()?;
-            let (content, covers) = directory(bench, place)?;
+            let (content, covers) = if bench.policy.opened.is_some() {
+                let path = place.resolved.as_deref().filter(|path| path.trim() == *path)?;
+                (relative(bench, path), "this very file and nothing else".to_owned())
+            } else {
+                directory(bench, place)?
+            };
             Some(Suggestion { rule: format!("{rule}({content})"), covers })
         }
         ToolKind::Search => {

@@ -37,6 +37,13 @@ const SYSTEM: [&str; 23] = [
 const COMMON: [&str; 5] =
     ["/var/tmp", "/var/folders", "/private/var/tmp", "/private/var/folders", "/dev/shm"];
 
+/// Whether a path lies in a tree that belongs to the system; letter case does not matter.
+pub(crate) fn is_system(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let is_in = |tree: &&str| is_within(&path, &tree.to_lowercase());
+    SYSTEM.iter().any(|tree| is_in(&tree)) && !COMMON.iter().any(|tree| is_in(&tree))
+}
+
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
     let removed: Vec<&Touched> =
         touched.iter().filter(|touched| touched.effect == Effect::Delete).collect();

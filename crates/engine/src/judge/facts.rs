@@ -94,6 +94,7 @@ impl Bench<'_> {
                 span: facts.act.span,
             });
         }
+        self.inspect_opened(&mut facts);
         facts
     }
 
@@ -106,11 +107,10 @@ impl Bench<'_> {
             let Some(facts) = acts.get_mut(at) else { continue };
             facts.is_read_only = inner_reads && self.only_reads(facts);
             let found = facts.findings.iter().map(|finding| finding.tier).max();
-            let least = if facts.is_read_only || facts.act.kind == ActKind::Scanned {
-                Tier::Safe
-            } else {
-                Tier::Review
-            };
+            let is_harmless = facts.is_read_only
+                || facts.act.kind == ActKind::Scanned
+                || self.is_opened_write(facts);
+            let least = if is_harmless { Tier::Safe } else { Tier::Review };
             facts.tier = found.unwrap_or(Tier::Safe).max(least);
         }
     }
@@ -140,7 +140,7 @@ impl Bench<'_> {
             (Effect::Connect, _) => may_connect,
             // A stream that is written is no file.
             (Effect::Write, Target::Path(path)) => STREAMS.contains(&path.as_str()),
-            (effect, _) => effect.is_reading(),
+            (effect, _) => effect.is_reading() || self.is_saved_fetch(facts, on),
         };
         let has_effects = !act.effects.is_empty() || act.kind == ActKind::Command;
         act.unknown.is_none() && has_effects && act.effects.iter().all(is_reading)

@@ -41,7 +41,10 @@ impl<'a> Bench<'a> {
             (Some(exec), ToolKind::Shell) if !self.spec.is_foreign_shell => {
                 self.under_exec(exec, facts)
             }
-            _ => self.gated(facts).unwrap_or_else(|| self.by_mode(facts)),
+            _ => {
+                let step = self.opened(facts).or_else(|| self.gated(facts));
+                step.unwrap_or_else(|| self.by_mode(facts))
+            }
         })
     }
 
@@ -197,7 +200,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn read_only(&self, facts: &Facts) -> Step<'a> {
+    pub(super) fn read_only(&self, facts: &Facts) -> Step<'a> {
         let message = format!("`{}` only reads", self.subject(facts));
         self.step(Outcome::Allow, 5, "read_only", message, facts)
     }
@@ -239,7 +242,7 @@ impl<'a> Bench<'a> {
         Step { outcome, rung, rule: None, is_firm, reason: reason_of(self, finding) }
     }
 
-    fn step(
+    pub(super) fn step(
         &self,
         outcome: Outcome,
         rung: u8,
