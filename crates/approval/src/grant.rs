@@ -4,8 +4,8 @@ use portcullis_engine::Policy;
 use portcullis_engine::policy::{ExactAnswer, ExactGrant, Grants, Source};
 use portcullis_engine::verdict::Outcome;
 
-use crate::ask::Asker;
-use crate::decision::Reply;
+use crate::ask::{Ask, Asker};
+use crate::decision::{Decision, Reply};
 use crate::id::Id;
 use crate::moment::Moment;
 
@@ -99,6 +99,31 @@ impl Grant {
                 Reach::Session(session) => caller.session == Some(session),
                 Reach::Always => true,
             }
+    }
+
+    /// What an approval of a changed call leaves behind where the changed call comes as a call of
+    /// its own: this agent may make exactly that one, once and soon.
+    #[must_use]
+    pub fn for_changed_call(ask: &Ask, decision: &Decision, id: Id) -> Option<Grant> {
+        let input = decision.input.as_ref().filter(|_| decision.outcome == Outcome::Allow)?;
+        Some(Grant {
+            id,
+            owner: ask.asker.owner.clone(),
+            key: Some(ask.asker.key),
+            agent: Some(ask.asker.agent.clone()),
+            granted: Granted::Exact {
+                tool: ask.call.tool.clone(),
+                input: input.clone(),
+                cwd: ask.call.cwd.clone(),
+                reply: Reply::Approve,
+            },
+            reach: Reach::Always,
+            expires_at: Some(decision.at.after_s(ask.unused_approval_s)),
+            uses_left: Some(1),
+            made_by: decision.by.clone(),
+            made_at: decision.at,
+            ask: Some(ask.id),
+        })
     }
 
     /// Whether it is the one that a rule of the source `grant` came from.

@@ -6,6 +6,7 @@
 //! grants in [`granted`], and what the audit says in [`record`].
 
 mod answering;
+mod denied;
 mod granted;
 mod judging;
 mod rates;
@@ -15,14 +16,17 @@ mod waiting;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use portcullis_approval::grant::Caller;
 use portcullis_approval::receipt::{Receipt, Signer};
 use portcullis_approval::settle::Refusal;
-use portcullis_approval::{Asker, CallText, Decision, Key, Moment, Offer};
+use portcullis_approval::{
+    Asker, CallText, Decision, Grant, Id, Key, Moment, Offer, Owners, State,
+};
 use portcullis_engine::policy::Asks;
 use portcullis_engine::{Mode, Outcome, PolicyError, Verdict};
 use portcullis_layers::LayerError;
 use portcullis_layers::world::Answers;
-use portcullis_store::{AskRecord, Opened, SessionRecord, Store, StoreError};
+use portcullis_store::{AskFilter, AskRecord, Opened, SessionRecord, Store, StoreError};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -36,6 +40,7 @@ use crate::waiters::Waiters;
 pub use answering::Gone;
 pub use judging::{Judged, Overlay};
 
+use denied::Denied;
 use granted::GrantCache;
 use rates::Rates;
 use waiting::Release;
@@ -115,6 +120,8 @@ pub struct Answered {
     pub ask: Option<AskRecord>,
     /// Proof for exactly this call.
     pub receipt: Option<String>,
+    /// The grants that allowed it.
+    pub used: Vec<Arc<Grant>>,
 }
 
 /// The authority of a node; clones are the same.
@@ -128,6 +135,7 @@ struct Inner {
     policies: Policies,
     grants: GrantCache,
     rates: Rates,
+    denied: Denied,
     waiters: Waiters,
     signer: Signer,
     clock: Clock,
@@ -155,6 +163,7 @@ impl Authority {
             policies,
             grants: GrantCache::default(),
             rates: Rates::default(),
+            denied: Denied::default(),
             waiters: Waiters::default(),
             signer,
             clock: Clock::new(),
@@ -272,16 +281,20 @@ impl Authority {
         judged: Judged,
     ) -> Result<Answered, Fault> {
         let now = self.now();
+        if judged.verdict.outcome == Outcome::Deny {
+            self.inner.denied.keep(&judged.digest, submission);
+        }
         let mut entries = vec![record::judged(submission, &judged, now)];
-        entries.extend(judged.used.iter().map(|grant| record::used(submission, *grant, now)));
+        let used: Vec<Id> = judged.used.iter().map(|grant| grant.id).collect();
+        entries.extend(used.iter().map(|grant| record::used(submission, *grant, now)));
         let began = Instant::now();
-        self.store().record(entries, judged.used.clone(), now).await?;
+        self.store().record(entries, used, now).await?;
         self.inner.metrics.committed(began.elapsed());
         let is_allowed = judged.verdict.outcome == Outcome::Allow;
         let receipt = (is_allowed && submission.wants_receipt)
             .then(|| self.receipt_for_verdict(&judged, now));
-        let Judged { verdict, .. } = judged;
-        Ok(Answered { outcome: verdict.outcome, verdict, ask: None, receipt })
+        let Judged { verdict, used, .. } = judged;
+        Ok(Answered { outcome: verdict.outcome, verdict, ask: None, receipt, used })
     }
 
     /// Opens an ask, or finds the one there is, and waits; none where the call must be judged anew.
@@ -292,6 +305,17 @@ impl Authority {
         until: Instant,
     ) -> Result<Option<Answered>, Fault> {
         let now = self.now();
+        if let Some(changed) = self.changed_approval(submission, &judged.digest).await? {
+            let entry = record::judged(submission, &judged, now);
+            self.store().record(vec![entry], Vec::new(), now).await?;
+            return Ok(Some(Answered {
+                outcome: Outcome::Deny,
+                verdict: judged.verdict,
+                ask: Some(changed),
+                receipt: None,
+                used: Vec::new(),
+            }));
+        }
         self.inner.rates.ask(&submission.asker, &self.inner.limits)?;
         let ask = Authority::new_ask(submission, &judged, now);
         let judged_entry = || record::judged(submission, &judged, now);
@@ -316,15 +340,53 @@ impl Authority {
                 verdict: judged.verdict,
                 ask: Some(*record),
                 receipt: None,
+                used: Vec::new(),
             }),
             Release::Taken => None,
         })
     }
 
+    /// The approval of this very call that fits only the call as it was changed, while that one
+    /// may still come; none at doors where whoever waits runs the changed call at once.
+    async fn changed_approval(
+        &self,
+        submission: &Submission,
+        digest: &str,
+    ) -> Result<Option<AskRecord>, Fault> {
+        if !self.comes_again(submission.door) {
+            return Ok(None);
+        }
+        let caller = Caller { asker: &submission.asker, session: None, run: None };
+        let good = self.inner.grants.serving(&caller, self.now());
+        if good.iter().all(|grant| grant.ask.is_none()) {
+            return Ok(None);
+        }
+        let owners = Owners::Some(vec![submission.asker.owner.clone()]);
+        let filter = AskFilter {
+            state: Some(State::Approved),
+            key: Some(submission.asker.key),
+            agent: Some(submission.asker.agent.clone()),
+            digest: Some(digest.to_owned()),
+            ..AskFilter::pending(owners, 1000)
+        };
+        let is_good = |id: &Id| good.iter().any(|grant| grant.id == *id);
+        let approved = self.store().asks(&filter).await?;
+        Ok(approved.into_iter().rev().find(|record| {
+            decision_of(record).is_some_and(|decision| {
+                decision.input.is_some() && decision.grants.iter().any(is_good)
+            })
+        }))
+    }
+
+    /// Whether a changed call comes as a call of its own at this door.
+    fn comes_again(&self, door: &str) -> bool {
+        self.inner.overlays.iter().any(|(known, overlay)| *known == door && overlay.comes_again)
+    }
+
     fn released(&self, verdict: Verdict, record: AskRecord) -> Answered {
         let outcome = record.decision.as_ref().map_or(Outcome::Deny, |decision| decision.outcome);
         let receipt = self.receipt(&record);
-        Answered { outcome, verdict, ask: Some(record), receipt }
+        Answered { outcome, verdict, ask: Some(record), receipt, used: Vec::new() }
     }
 
     /// The receipt of a settled ask.

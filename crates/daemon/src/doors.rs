@@ -1,7 +1,9 @@
 //! The doors of other dialects: each speaks its own words on the one queue.
 
+pub mod agentbot;
 pub mod agentscope;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use portcullis_approval::Id;
@@ -14,16 +16,27 @@ use crate::router::Route;
 #[must_use]
 pub fn routes(config: &Config) -> Vec<Arc<Route>> {
     let mut routes = Vec::new();
+    if config.dialects.agentbot.on {
+        routes.extend(agentbot::routes());
+    }
     if config.dialects.agentscope.on {
         routes.extend(agentscope::routes());
     }
     routes
 }
 
+/// The addresses of the dialects' own listeners, each with the routes that are served there.
+#[must_use]
+pub fn listeners(config: &Config) -> Vec<(SocketAddr, Vec<Arc<Route>>)> {
+    let agentbot = &config.dialects.agentbot;
+    let address = agentbot.listen.parse().ok().filter(|_| agentbot.on);
+    address.map(|address| (address, agentbot::routes())).into_iter().collect()
+}
+
 /// What each dialect lays over every policy, by its door.
 #[must_use]
-pub fn overlays(_config: &Config) -> Vec<(&'static str, Overlay)> {
-    Vec::new()
+pub fn overlays(config: &Config) -> Vec<(&'static str, Overlay)> {
+    vec![(agentbot::NAME, agentbot::overlay(&config.dialects.agentbot))]
 }
 
 /// The digits of base 36.

@@ -94,6 +94,7 @@ impl Caller {
 pub struct Identity {
     keys: ArcSwap<HashMap<[u8; 32], Arc<Key>>>,
     socket: Arc<Key>,
+    waiver: Arc<Key>,
     internal: Option<(Arc<Key>, [u8; 32])>,
     codes: Mutex<HashMap<[u8; 32], Moment>>,
 }
@@ -103,10 +104,10 @@ impl Identity {
     #[must_use]
     pub fn new(internal: Option<&str>) -> Identity {
         // Fixed ids: an agent finds its asks again after a restart.
-        let fixed = |name: &str, chance: &[u8; 10]| {
+        let fixed = |name: &str, role: Role, chance: &[u8; 10]| {
             Arc::new(Key {
                 id: Id::new(Moment::from_ms(0), chance),
-                role: Role::Agent,
+                role,
                 name: name.to_owned(),
                 owners: Owners::Some(vec![LOCAL.to_owned()]),
                 made_at: Moment::from_ms(0),
@@ -117,8 +118,10 @@ impl Identity {
         let internal = internal.filter(|secret| !secret.is_empty());
         Identity {
             keys: ArcSwap::default(),
-            socket: fixed("local", b"socket\0\0\0\0"),
-            internal: internal.map(|secret| (fixed("internal", b"internal\0\0"), hash(secret))),
+            socket: fixed("local", Role::Agent, b"socket\0\0\0\0"),
+            waiver: fixed("loopback", Role::Approver, b"loopback\0\0"),
+            internal: internal
+                .map(|secret| (fixed("internal", Role::Agent, b"internal\0\0"), hash(secret))),
             codes: Mutex::default(),
         }
     }
@@ -146,6 +149,20 @@ impl Identity {
     #[must_use]
     pub fn socket(&self) -> Arc<Key> {
         Arc::clone(&self.socket)
+    }
+
+    /// The key of local callers without one, where the configuration waives it: an approver of
+    /// the owner of whatever has no other.
+    #[must_use]
+    pub fn waiver(&self) -> Arc<Key> {
+        Arc::clone(&self.waiver)
+    }
+
+    /// Whether a key stands for many agents, which name themselves: the socket's, and the one
+    /// that `INTERNAL_API_KEY` gives.
+    #[must_use]
+    pub fn is_of_many(&self, key: Id) -> bool {
+        self.socket.id == key || self.is_shared(key)
     }
 
     /// Whether a key is the shared one that `INTERNAL_API_KEY` gives.

@@ -195,6 +195,21 @@ impl Node {
             let names = Arc::new(names);
             listeners.spawn(listen::serve_tcp(tcp, names, router.clone(), stopping.clone()));
         }
+        for (address, routes) in doors::listeners(&app.config) {
+            // A busy port of another program must not keep the daemon from its own work.
+            let own = match TcpListener::bind(address).await {
+                Ok(own) => own,
+                Err(error) => {
+                    tracing::error!("nobody listens at {address}: {error}");
+                    continue;
+                }
+            };
+            let config = &app.config;
+            let names =
+                listen::Names::new(address, app.has_tls, &config.host_names, &config.origins);
+            let router = router::router(app, &routes);
+            listeners.spawn(listen::serve_tcp(own, Arc::new(names), router, stopping.clone()));
+        }
         if let Some((socket, user)) = socket {
             listeners.spawn(listen::serve_socket(socket, user, router, stopping));
         }

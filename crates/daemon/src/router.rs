@@ -16,6 +16,7 @@ use portcullis_wire::errors::Code;
 use schemars::{Schema, SchemaGenerator};
 
 use crate::App;
+use crate::config::Config;
 use crate::error::ApiError;
 use crate::identity::{self, Caller, Via};
 use crate::listen::Connection;
@@ -99,6 +100,10 @@ pub struct Route {
     pub most_bytes: usize,
     /// Whether a key may stand in the address.
     pub takes_query_key: bool,
+    /// Whether an `Origin` of ours is mark enough on a browser's request that changes something.
+    pub takes_origin: bool,
+    /// Whether this configuration lets a local process without a key be an approver here.
+    pub is_waived: fn(&Config) -> bool,
     /// What it takes.
     pub takes: Option<Shape>,
     /// What it gives.
@@ -177,7 +182,8 @@ fn admit(app: &App, route: &Route, request: &Request) -> Result<Option<Caller>, 
         // A page of another site can send a request, but neither our header nor our origin.
         let is_upgrade = headers.contains_key(header::UPGRADE);
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-        let is_marked = headers.get("x-portcullis").is_some_and(|value| value == "1");
+        let is_marked = headers.get("x-portcullis").is_some_and(|value| value == "1")
+            || (route.takes_origin && origin.is_some());
         if (is_upgrade && origin.is_none()) || (!reads && !is_marked) {
             return Err(Shut::Origin);
         }
@@ -212,6 +218,9 @@ fn credential(
     }
     if is_local {
         return Ok(Caller { key: app.identity.socket(), via: Via::Socket, is_local, door });
+    }
+    if (route.is_waived)(&app.config) {
+        return Ok(Caller { key: app.identity.waiver(), via: Via::Waiver, is_local, door });
     }
     Err(Shut::NoKey)
 }

@@ -86,6 +86,8 @@ fn made(
         about,
         most_bytes,
         takes_query_key: false,
+        takes_origin: false,
+        is_waived: |_| false,
         takes,
         gives,
         refuse,

@@ -47,6 +47,8 @@ pub struct AskFilter {
     pub session: Option<String>,
     /// Of this run.
     pub run: Option<String>,
+    /// About the call of this digest.
+    pub digest: Option<String>,
     /// Younger than this one.
     pub after: Option<Id>,
     /// At most so many.
@@ -64,6 +66,7 @@ impl AskFilter {
             agent: None,
             session: None,
             run: None,
+            digest: None,
             after: None,
             limit,
         }

@@ -1,3 +1,4 @@
 //! The dialects: how other systems spell calls and answers, one file each.
 
+pub mod agentbot;
 pub mod agentscope;

@@ -58,6 +58,13 @@ impl Authority {
             settlement.decision.outcome = Outcome::Deny;
             settlement.decision.reason = changed.to_owned();
         }
+        if settlement.grants.is_empty()
+            && self.comes_again(&ask.door)
+            && let Some(grant) = Grant::for_changed_call(&ask, &settlement.decision, ids())
+        {
+            settlement.decision.grants.push(grant.id);
+            settlement.grants.push(grant);
+        }
         self.commit(&ask, &settlement, Some(approver)).await?;
         Ok((ask, settlement.decision))
     }

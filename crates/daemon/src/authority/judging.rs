@@ -7,7 +7,7 @@ use std::sync::Arc;
 use portcullis_approval::ask::Bound;
 use portcullis_approval::grant::{self, Caller};
 use portcullis_approval::key::hex_sha256;
-use portcullis_approval::{Ask, CallText, Grant, Granted, Id, Reply};
+use portcullis_approval::{Ask, CallText, Grant, Granted, Reply};
 use portcullis_engine::call::{Call, Shell};
 use portcullis_engine::effect::{Effect, Target};
 use portcullis_engine::pattern::json;
@@ -21,8 +21,19 @@ use serde_json::Value;
 
 use super::{Authority, Fault, Seen, Submission};
 
-/// What a dialect lays over every policy: the policy as it is for its calls.
-pub type Overlay = Arc<dyn Fn(&Policy) -> Policy + Send + Sync>;
+/// What a dialect lays over every policy, and how its calls go on.
+#[derive(Clone)]
+pub struct Overlay {
+    /// The policy as it is for its calls.
+    pub lay: Arc<dyn Fn(&Policy) -> Policy + Send + Sync>,
+    /// Whether a call that a person changed comes as a call of its own: its wire has no way to
+    /// hand the changed input to whoever waits.
+    pub comes_again: bool,
+}
+
+/// Where a call runs that does not say where: a directory like no other, so that relative paths
+/// mean neither the system's nor each other's.
+const NOWHERE: &str = "/-/-";
 
 /// Scripts larger than this are not bound to an ask.
 const MOST_SCRIPT_BYTES: u64 = 16 << 20;
@@ -41,7 +52,7 @@ pub struct Judged {
     /// How much of its input the audit keeps.
     pub audit_input: AuditInput,
     /// The grants that allow it, if it takes any.
-    pub used: Vec<Id>,
+    pub used: Vec<Arc<Grant>>,
 }
 
 impl Authority {
@@ -160,7 +171,8 @@ impl Authority {
             .for_agent(key_name, profile, own)?
             .ok_or_else(|| Fault::Profile(profile.unwrap_or_default().to_owned()))?;
         let overlay = self.inner.overlays.iter().find(|(known, _)| *known == door);
-        let policy = overlay.map_or(policy.clone(), |(_, overlay)| Arc::new(overlay(&policy)));
+        let policy =
+            overlay.map_or(policy.clone(), |(_, overlay)| Arc::new((overlay.lay)(&policy)));
         Ok((policy, in_force.version.clone()))
     }
 }
@@ -188,7 +200,7 @@ fn engine_call(call: &CallText, input: Value, root: Option<String>) -> Call {
     Call {
         tool: call.tool.clone(),
         input,
-        cwd: call.cwd.clone().unwrap_or_else(|| "/".to_owned()),
+        cwd: call.cwd.clone().unwrap_or_else(|| NOWHERE.to_owned()),
         root,
         home: call.home.clone(),
         shell: call.shell.as_deref().map(Shell::named),
@@ -205,7 +217,7 @@ fn world(seen: &Seen) -> Box<dyn World> {
 }
 
 /// The grants an allow rests on.
-fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Id> {
+fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Arc<Grant>> {
     let is_used = |grant: &&Arc<Grant>| match &grant.granted {
         Granted::Pattern(rule) => verdict
             .acts
@@ -221,7 +233,7 @@ fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Id> {
                 && is_this()
         }
     };
-    grants.iter().filter(is_used).map(|grant| grant.id).collect()
+    grants.iter().filter(is_used).cloned().collect()
 }
 
 /// What a call on this machine is bound to: where it runs, and the scripts it would run.

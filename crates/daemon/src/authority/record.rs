@@ -35,6 +35,9 @@ pub(super) fn judged(submission: &Submission, judged: &Judged, at: Moment) -> En
         ("door", quoted(submission.door)),
         ("agent", quoted(&submission.asker.agent)),
     ];
+    let why = judged.verdict.reasons.first().map(|reason| redact(&reason.message));
+    data.extend(why.map(|why| ("why", quoted(&why))));
+    data.extend(submission.asker.label.as_ref().map(|label| ("label", quoted(label))));
     let others =
         [("cwd", &call.cwd), ("host", &call.host), ("session", &call.session), ("run", &call.run)];
     for (name, value) in others {
@@ -116,6 +119,11 @@ pub(super) fn used(submission: &Submission, grant: Id, at: Moment) -> Entry {
     let digest = submission.call.digest().unwrap_or_default();
     let data = vec![("digest", quoted(&digest))];
     entry("grant.used", at, &submission.asker, grant.to_string(), data)
+}
+
+/// A grant was used by whoever waited for it.
+pub(super) fn taken(asker: &Asker, grant: Id, at: Moment) -> Entry {
+    entry("grant.used", at, asker, grant.to_string(), Vec::new())
 }
 
 /// A grant was revoked.

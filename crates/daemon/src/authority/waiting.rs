@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use portcullis_approval::{CallText, Id};
+use portcullis_approval::{Asker, CallText, Id};
 use portcullis_engine::Outcome;
-use portcullis_store::AskRecord;
+use portcullis_store::{AskRecord, StoreError};
 
 use super::{Authority, Fault, record};
 
@@ -49,6 +49,32 @@ impl Authority {
             return Ok(Release::Settled(Box::new(record)));
         }
         Ok(Release::Taken)
+    }
+
+    /// Takes the one execution that an approval is good for; false where it is taken or too old.
+    ///
+    /// # Errors
+    /// The store could not keep it.
+    pub async fn claim(&self, record: &AskRecord) -> Result<bool, Fault> {
+        let (id, now) = (record.ask.id, self.now());
+        let entry = record::claimed(&record.ask.asker, id, now);
+        Ok(self.store().claim(id, now, vec![entry]).await?)
+    }
+
+    /// Takes one use of each of these grants for an agent; false where one is gone.
+    ///
+    /// # Errors
+    /// The store could not keep it.
+    pub async fn use_grants(&self, asker: &Asker, grants: &[Id]) -> Result<bool, Fault> {
+        let now = self.now();
+        let entries = grants.iter().map(|grant| record::taken(asker, *grant, now)).collect();
+        match self.store().record(entries, grants.to_vec(), now).await {
+            Ok(()) => {}
+            Err(StoreError::GrantGone(_)) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        self.refresh_grants().await?;
+        Ok(true)
     }
 
     /// An ask, as soon as it is settled and at the latest at a moment.

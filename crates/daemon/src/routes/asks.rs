@@ -45,6 +45,7 @@ pub async fn list(
         agent: query.get("agent").map(str::to_owned),
         session: query.get("session").map(str::to_owned),
         run: query.get("run").map(str::to_owned),
+        digest: None,
         after,
         limit,
     };

@@ -54,7 +54,11 @@ pub async fn revoke(
     Ok(json_response(StatusCode::OK, &shape(&revoked)))
 }
 
-async fn find(
+/// A grant that this caller may see.
+///
+/// # Errors
+/// The store cannot be read.
+pub async fn find(
     app: &App,
     caller: &Caller,
     id: portcullis_approval::Id,

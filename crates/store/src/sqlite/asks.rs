@@ -217,6 +217,7 @@ pub(super) fn list(db: &Connection, filter: &AskFilter) -> Result<Vec<AskRecord>
     conditions.maybe("a.agent =", filter.agent.clone());
     conditions.maybe("a.session =", filter.session.clone());
     conditions.maybe("a.run =", filter.run.clone());
+    conditions.maybe("a.digest =", filter.digest.clone());
     conditions.maybe("a.id >", filter.after.map(|id| id.as_bytes().to_vec()));
     let (text, values) = conditions.query(&select(""), "a.id", filter.limit);
     let mut query = db.prepare_cached(&text)?;

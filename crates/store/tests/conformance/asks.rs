@@ -185,6 +185,7 @@ pub async fn filters_name_what_they_say(place: &impl Place) {
         (AskFilter { agent: Some("writer".into()), ..all() },     &[2],          "of one agent"),
         (AskFilter { session: Some("s".into()), ..all() },        &[1],          "of one session"),
         (AskFilter { run: Some("r".into()), ..all_pending() },    &[2],          "of one run"),
+        (AskFilter { digest: Some(asks[1].digest.clone()), ..all() }, &[1],      "about one call"),
         (AskFilter { after: Some(asks[1].id), ..all() },          &[2, 3],       "younger ones"),
         (AskFilter { limit: 2, ..all_pending() },                 &[0, 1],       "at most two"),
     ];

@@ -1,0 +1,108 @@
+//! `POST /api/hooks/classify`: a hook asks what becomes of a call.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use portcullis_approval::{Asker, CallText};
+use portcullis_engine::Outcome;
+use portcullis_wire::dialects::agentbot::answers::Classified;
+use portcullis_wire::dialects::agentbot::{Classify, as_given};
+
+use super::{NAME, bad_body, fault, not_classified, words};
+use crate::App;
+use crate::authority::{Answered, Seen, Submission, decision_of};
+use crate::doors::hook_text;
+use crate::error::json_response;
+use crate::extract::{BadBody, Bytes};
+use crate::identity::Caller;
+
+/// Judges a call; what must be asked about is queued and not waited for.
+pub async fn classify(
+    State(app): State<App>,
+    caller: Caller,
+    body: Result<Bytes, BadBody>,
+) -> Response {
+    let body = match body {
+        Ok(Bytes(body)) => body,
+        Err(bad) => {
+            let (status, sentence) = bad_body(bad);
+            return not_classified(status, sentence);
+        }
+    };
+    let body = match Classify::read(&body) {
+        Ok(body) => body,
+        Err(sentence) => return not_classified(StatusCode::BAD_REQUEST, &sentence),
+    };
+    let submission = submission(&app, &caller, body);
+    let call = submission.call.clone();
+    match app.authority.submit(submission).await {
+        Ok(answered) => json_response(StatusCode::OK, &shape(&call, answered)),
+        Err(why) => {
+            let (status, body) = fault(why);
+            not_classified(status, &body.error)
+        }
+    }
+}
+
+/// What a body asks, in our words: the key says who calls, the body only under a shared one.
+fn submission(app: &App, caller: &Caller, body: Classify) -> Submission {
+    let asker = if app.identity.is_of_many(caller.key.id) {
+        Asker { label: Some(body.user), ..caller.asker(Some(&body.agent)) }
+    } else {
+        caller.asker(None)
+    };
+    Submission {
+        call: CallText {
+            tool: body.tool,
+            input: body.input_text,
+            host: Some(NAME.to_owned()),
+            ..CallText::default()
+        },
+        input: body.input,
+        asker,
+        key: caller.key.clone(),
+        door: NAME,
+        mode: None,
+        profile: None,
+        overrides: false,
+        wants_receipt: false,
+        seen: Seen::Nothing,
+        wait: Duration::ZERO,
+    }
+}
+
+fn shape(call: &CallText, answered: Answered) -> Classified {
+    let Answered { outcome, verdict, ask, used, .. } = answered;
+    let mut shape = Classified {
+        allow: outcome == Outcome::Allow,
+        tier: words::tier(verdict.tier),
+        reason: String::new(),
+        request_id: None,
+        modified_input: None,
+    };
+    let Some(record) = ask else {
+        shape.reason = match outcome {
+            Outcome::Allow => words::allowed(call, &verdict, &used),
+            Outcome::Ask | Outcome::Deny => words::denied(&verdict),
+        };
+        return shape;
+    };
+    let Some(decision) = decision_of(&record) else {
+        shape.reason = format!("Queued for approval: {}", words::asked(&record.ask));
+        shape.request_id = Some(hook_text(record.ask.id));
+        return shape;
+    };
+    if let (Outcome::Allow, Some(input)) = (decision.outcome, &decision.input) {
+        let field = words::shell_field(&record.ask.call).unwrap_or_default();
+        shape.allow = false;
+        shape.reason = "Approved only with changed input".to_owned();
+        shape.modified_input = Some(as_given(input, field));
+    } else if outcome == Outcome::Allow {
+        shape.reason = format!("Approved by {}", decision.by);
+    } else {
+        shape.reason = format!("Denied: rejected by {}", decision.by);
+    }
+    shape
+}

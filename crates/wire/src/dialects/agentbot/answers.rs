@@ -1,0 +1,286 @@
+//! What Agentbot's clients are told.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// The answer to a call.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Classified {
+    /// Whether it may run.
+    pub allow: bool,
+    /// How bad it could be.
+    pub tier: &'static str,
+    /// Why.
+    pub reason: String,
+    /// The ask, while somebody must answer it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// The input that was approved instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified_input: Option<Box<RawValue>>,
+}
+
+/// Why a call was not judged.
+#[derive(Debug, Serialize)]
+pub struct NotClassified {
+    /// Always false.
+    pub allow: bool,
+    /// Why.
+    pub reason: String,
+}
+
+/// Why a request was not served.
+#[derive(Debug, Serialize)]
+pub struct Refused {
+    /// The sentence.
+    pub error: String,
+    /// More about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How the ask was settled by somebody else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
+}
+
+/// How an ask was settled.
+#[derive(Debug, Serialize)]
+pub struct Settled {
+    /// `approve`, `approve_always` or `reject`.
+    pub decision: &'static str,
+    /// Who.
+    pub by: String,
+    /// When, in milliseconds.
+    pub at: i64,
+    /// The door they came through.
+    pub door: String,
+}
+
+/// `GET /api/permissions`.
+#[derive(Debug, Serialize)]
+pub struct Pending {
+    /// Oldest first.
+    pub pending: Vec<Item>,
+}
+
+/// One pending ask.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// Its id.
+    pub id: String,
+    /// The agent.
+    pub agent_id: String,
+    /// Its owner, or the user it says it works for.
+    pub user_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// Its input.
+    pub tool_input: Box<RawValue>,
+    /// How bad it could be.
+    pub tier: &'static str,
+    /// Why it is asked about.
+    pub reason: String,
+    /// When it was opened, in milliseconds.
+    pub timestamp: i64,
+    /// `pending`; not said over the socket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<&'static str>,
+    /// The call on one line.
+    pub command: String,
+    /// `low` where the program or the tool is unknown, else `high`.
+    pub confidence: &'static str,
+    /// When it ends by itself, in milliseconds.
+    pub expires_at: Option<i64>,
+    /// What `approve_always` would store.
+    pub suggestion: Option<String>,
+}
+
+/// `GET /api/permissions/{id}`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// Its id.
+    pub id: String,
+    /// `pending`, `approved`, `rejected` or `expired`.
+    pub status: &'static str,
+    /// How bad it could be.
+    pub tier: &'static str,
+    /// Why it is asked about, or why it ended.
+    pub reason: String,
+    /// When it was opened, in milliseconds.
+    pub timestamp: i64,
+    /// When it ends by itself, in milliseconds.
+    pub expires_at: Option<i64>,
+    /// The input in force.
+    pub tool_input: Box<RawValue>,
+    /// What was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
+    /// What the agent is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+    /// The changed input, in the form it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified_input: Option<Box<RawValue>>,
+    /// Who decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
+    /// When, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_at: Option<i64>,
+    /// Proof for exactly this input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
+}
+
+/// The answer to a decision.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decided {
+    /// Always true.
+    pub success: bool,
+    /// The ask, as it was written.
+    pub request_id: String,
+    /// What was decided.
+    pub decision: &'static str,
+    /// How bad the call could be.
+    pub tier: &'static str,
+    /// What an approval for good left behind; null where nothing could take effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grant: Option<Option<Granted>>,
+    /// Why it left nothing behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grant_reason: Option<&'static str>,
+    /// Why an approval became a rejection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What an approval for good left behind.
+#[derive(Debug, Serialize)]
+pub struct Granted {
+    /// The first grant.
+    pub id: String,
+    /// What they cover.
+    pub pattern: String,
+}
+
+/// The answer to an enabling.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NowEnabled {
+    /// Always true.
+    pub success: bool,
+    /// The grant.
+    pub grant_id: String,
+    /// Until when, in milliseconds.
+    pub expires_at: i64,
+    /// How often.
+    pub uses: u32,
+}
+
+/// One frame of the socket.
+#[derive(Debug, Serialize)]
+pub struct Frame<T> {
+    /// What it is.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// What it says.
+    pub data: T,
+}
+
+impl<T: Serialize> Frame<T> {
+    /// A frame as text.
+    #[must_use]
+    pub fn text(kind: &'static str, data: T) -> String {
+        serde_json::to_string(&Frame { kind, data }).unwrap_or_default()
+    }
+}
+
+/// An ask was settled.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Acknowledged {
+    /// The ask.
+    pub request_id: String,
+    /// What was decided.
+    pub decision: &'static str,
+    /// When, in milliseconds.
+    pub timestamp: i64,
+    /// Who.
+    pub by: String,
+    /// The door they came through.
+    pub door: String,
+    /// Why it ended so.
+    pub reason: String,
+}
+
+/// A destructive call was blocked.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Blocked {
+    /// The call on one line.
+    pub command: String,
+    /// `destructive`.
+    pub tier: &'static str,
+    /// Why.
+    pub reason: String,
+    /// The agent.
+    pub agent_id: String,
+    /// What it can be enabled by.
+    pub call_digest: String,
+    /// When, in milliseconds.
+    pub timestamp: i64,
+}
+
+/// Something could not be done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failed {
+    /// The sentence.
+    pub message: String,
+    /// The ask it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// A text on one line, on which nothing hides: control, invisible and bidirectional characters are
+/// spelled out.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    use std::fmt::Write;
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            letter if letter.is_control() || is_hidden(letter) => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
+            }
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// Whether a character cannot be seen, or turns the direction of others.
+const fn is_hidden(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn nothing_hides_on_the_line() {
+        assert_eq!(one_line("ls\n\u{202e}x\u{1b}[2J é"), "ls\\n\\u{202e}x\\u{1b}[2J é");
+    }
+}
