@@ -1,0 +1,3 @@
+//! One file for each agent host.
+
+pub mod agentbot;

@@ -1,0 +1,260 @@
+//! A blocking client for one request over TCP: just enough HTTP/1.1, and nothing taken on trust.
+//!
+//! An answer counts only if its length is said and all of it came.
+
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+/// The longest answer that is read.
+const MOST_BYTES: usize = 8 << 20;
+
+/// The longest head of an answer.
+const MOST_HEAD: usize = 64 << 10;
+
+/// Where requests go.
+pub struct Server {
+    authority: String,
+    prefix: String,
+}
+
+/// What came back.
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// The body, whole.
+    pub body: Vec<u8>,
+}
+
+/// Why nothing did.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// No connection.
+    Unreachable,
+    /// It took too long.
+    Late,
+    /// It was cut off, or is no HTTP.
+    Broken,
+}
+
+impl Server {
+    /// The server behind a URL; the message says what is wrong with it.
+    pub fn of_url(url: &str) -> Result<Server, &'static str> {
+        if url.starts_with("https://") {
+            return Err("AGENTBOT_API_URL says https, which this hook does not speak; use http");
+        }
+        let rest = url.strip_prefix("http://").ok_or("AGENTBOT_API_URL is no http URL")?;
+        let (authority, prefix) = match rest.find('/') {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte);
+        let is_path = |byte: u8| byte.is_ascii_graphic() && !b"?#".contains(&byte);
+        let holds =
+            !authority.is_empty() && authority.bytes().all(is_plain) && prefix.bytes().all(is_path);
+        if !holds {
+            return Err("AGENTBOT_API_URL is no http URL");
+        }
+        let prefix = prefix.trim_end_matches('/').to_owned();
+        Ok(Server { authority: authority.to_owned(), prefix })
+    }
+
+    /// Sends one request and reads the answer, all within `limit`.
+    pub fn send(
+        &self,
+        method: &str,
+        path: &str,
+        key: &str,
+        body: &str,
+        limit: Duration,
+    ) -> Result<Reply, Trouble> {
+        let end = Instant::now() + limit;
+        let stream = self.connect(end)?;
+        // INVARIANT: a key with a line end would be a header of its own; it is refused before.
+        let head = format!(
+            "{method} {}{path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {key}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\
+             X-Portcullis-Door: hook\r\nConnection: close\r\n\r\n",
+            self.prefix,
+            self.authority,
+            body.len()
+        );
+        let mut timed = Timed { stream, end };
+        timed
+            .write_all(head.as_bytes())
+            .and_then(|()| timed.write_all(body.as_bytes()))
+            .map_err(cut)?;
+        read(BufReader::new(timed))
+    }
+
+    fn connect(&self, end: Instant) -> Result<TcpStream, Trouble> {
+        let has_port = self.authority.rsplit_once(':').is_some_and(|(_, port)| {
+            !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        let at = if has_port { self.authority.clone() } else { format!("{}:80", self.authority) };
+        let addresses = at.to_socket_addrs().map_err(|_| Trouble::Unreachable)?;
+        for address in addresses {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            if let Ok(stream) = TcpStream::connect_timeout(&address, left) {
+                return Ok(stream);
+            }
+        }
+        Err(Trouble::Unreachable)
+    }
+}
+
+/// A connection on which everything ends at one moment.
+struct Timed {
+    stream: TcpStream,
+    end: Instant,
+}
+
+impl Timed {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+fn cut(error: io::Error) -> Trouble {
+    let is_late = matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock);
+    if is_late { Trouble::Late } else { Trouble::Broken }
+}
+
+fn read(mut reader: impl BufRead) -> Result<Reply, Trouble> {
+    let mut left = MOST_HEAD;
+    let status = status(&line(&mut reader, &mut left)?).ok_or(Trouble::Broken)?;
+    let (mut length, mut is_chunked) = (None, false);
+    loop {
+        let header = line(&mut reader, &mut left)?;
+        if header.is_empty() {
+            break;
+        }
+        let (name, value) = header.split_once(':').ok_or(Trouble::Broken)?;
+        let value = value.trim();
+        if name.eq_ignore_ascii_case("content-length") {
+            let said = value.parse::<usize>().map_err(|_| Trouble::Broken)?;
+            if length.replace(said).is_some_and(|before| before != said) {
+                return Err(Trouble::Broken);
+            }
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            is_chunked = value.eq_ignore_ascii_case("chunked");
+            if !is_chunked {
+                return Err(Trouble::Broken);
+            }
+        }
+    }
+    let body = match (is_chunked, length) {
+        (true, None) => chunks(&mut reader)?,
+        (false, Some(length)) => exactly(&mut reader, length)?,
+        // Both lengths could mean two bodies; no length could be half of one.
+        (true, Some(_)) | (false, None) => return Err(Trouble::Broken),
+    };
+    Ok(Reply { status, body })
+}
+
+fn status(line: &str) -> Option<u16> {
+    let rest = line.strip_prefix("HTTP/1.1 ").or_else(|| line.strip_prefix("HTTP/1.0 "))?;
+    rest.get(..3)?.parse().ok()
+}
+
+/// The next line of the head, without its end.
+fn line(reader: &mut impl BufRead, left: &mut usize) -> Result<String, Trouble> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(*left).unwrap_or(0);
+    reader.by_ref().take(most).read_until(b'\n', &mut bytes).map_err(cut)?;
+    *left -= bytes.len();
+    if bytes.pop() != Some(b'\n') {
+        return Err(Trouble::Broken);
+    }
+    bytes.pop_if(|byte| *byte == b'\r');
+    String::from_utf8(bytes).map_err(|_| Trouble::Broken)
+}
+
+fn exactly(reader: &mut impl Read, length: usize) -> Result<Vec<u8>, Trouble> {
+    if length > MOST_BYTES {
+        return Err(Trouble::Broken);
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).map_err(cut)?;
+    Ok(body)
+}
+
+fn chunks(reader: &mut impl BufRead) -> Result<Vec<u8>, Trouble> {
+    let mut body = Vec::new();
+    loop {
+        let mut left = MOST_HEAD;
+        let size = line(reader, &mut left)?;
+        let size = size.split(';').next().unwrap_or_default().trim();
+        let is_hex = !size.is_empty() && size.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let size = usize::from_str_radix(size, 16).ok().filter(|_| is_hex);
+        let size = size.ok_or(Trouble::Broken)?;
+        if size > MOST_BYTES || body.len() + size > MOST_BYTES {
+            return Err(Trouble::Broken);
+        }
+        if size == 0 {
+            while !line(reader, &mut left)?.is_empty() {}
+            return Ok(body);
+        }
+        body.extend(exactly(reader, size)?);
+        if !line(reader, &mut left)?.is_empty() {
+            return Err(Trouble::Broken);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_counts_only_if_it_is_whole() {
+        #[rustfmt::skip]
+        let cases: &[(&str, Option<&str>)] = &[
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",                                 Some("{}")),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1;x\r\n}\r\n0\r\n\r\n", Some("{}")),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{}",                                 None),
+            ("HTTP/1.1 200 OK\r\n\r\n{}",                                                      None),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 1\r\n\r\n{}",            None),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",   None),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n",               None),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n+2\r\n{}\r\n0\r\n\r\n",     None),
+            ("SSH-2.0-OpenSSH\r\n",                                                            None),
+            ("",                                                                               None),
+        ];
+        for (text, want) in cases {
+            let got = read(text.as_bytes()).ok().map(|reply| reply.body);
+            assert_eq!(got.as_deref(), want.map(str::as_bytes), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_url_is_a_host_a_port_and_a_path() {
+        let holds = |url: &str| Server::of_url(url).is_ok();
+        assert!(holds("http://localhost:3001") && holds("http://gate/portcullis/"));
+        assert!(!holds("https://gate") && !holds("gate:1") && !holds("http://"));
+        assert!(!holds("http://gate\r\nX: y") && !holds("http://gate/a b"));
+    }
+}
