@@ -7,15 +7,29 @@ use clap::Subcommand;
 
 use crate::palette::Palette;
 
+mod answer;
+mod asks;
+mod audit;
+mod call;
 mod check;
+mod demo;
 mod explain;
+mod grants;
+mod keys;
 mod parse;
 mod policy;
+mod receipt;
 mod serve;
 mod trust;
 
+/// The exit code of what was denied, rejected or refused, and of a check that failed.
+pub const REFUSED: u8 = 1;
+
 /// The exit code of a call that was wrong or could not be carried out, as clap's own is.
 pub const TROUBLE: u8 = 2;
+
+/// The exit code of what still waits for a person.
+pub const PENDING: u8 = 3;
 
 /// What the binary can do.
 #[derive(Subcommand)]
@@ -30,6 +44,24 @@ pub enum Command {
     Policy(policy::Policy),
     /// Runs the daemon.
     Serve(serve::Serve),
+    /// Plays a small agent, to see the gate work.
+    Demo(demo::Demo),
+    /// Submits one call and waits: 0 allow, 1 deny, 3 still pending.
+    Call(call::Call),
+    /// Shows what waits for a person.
+    Asks(asks::Asks),
+    /// Approves an ask.
+    Approve(answer::Approve),
+    /// Rejects an ask.
+    Reject(answer::Reject),
+    /// Lists and revokes what wide approvals left behind.
+    Grants(grants::Grants),
+    /// Makes, lists and revokes keys.
+    Keys(keys::Keys),
+    /// Checks receipts.
+    Receipt(receipt::Receipt),
+    /// Shows, exports and checks the record of everything.
+    Audit(audit::Audit),
     /// Trusts the project's policy file as it is now.
     Trust(trust::Trust),
 }
@@ -43,6 +75,15 @@ impl Command {
             Command::Explain(explain) => explain.run(out, palette),
             Command::Policy(policy) => policy.run(out, palette),
             Command::Serve(serve) => serve.run(out, palette),
+            Command::Demo(demo) => demo.run(out, palette),
+            Command::Call(call) => call.run(out, palette),
+            Command::Asks(asks) => asks.run(out, palette),
+            Command::Approve(approve) => approve.run(out, palette),
+            Command::Reject(reject) => reject.run(out, palette),
+            Command::Grants(grants) => grants.run(out, palette),
+            Command::Keys(keys) => keys.run(out, palette),
+            Command::Receipt(receipt) => receipt.run(out, palette),
+            Command::Audit(audit) => audit.run(out, palette),
             Command::Trust(trust) => trust.run(out, palette),
         }
     }

@@ -25,14 +25,22 @@ pub struct DataDir {
 impl DataDir {
     /// The directory that was named, or the user's; made where there is none.
     pub fn open(named: Option<&Path>) -> anyhow::Result<DataDir> {
-        let path = match named {
-            Some(path) => std::path::absolute(path)?,
-            None => Places::of_this_user()
-                .data
-                .context("there is no home to keep data in; use `--data-dir`")?,
-        };
+        let path = place(named)?;
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
         made.with_context(|| format!("cannot make the data directory `{}`", path.display()))?;
+        DataDir::checked(path)
+    }
+
+    /// The directory that was named, or the user's, which must be there.
+    pub fn find(named: Option<&Path>) -> anyhow::Result<DataDir> {
+        let path = place(named)?;
+        if !path.is_dir() {
+            bail!("there is no data directory `{}`; start with `portcullis serve`", path.display());
+        }
+        DataDir::checked(path)
+    }
+
+    fn checked(path: PathBuf) -> anyhow::Result<DataDir> {
         let metadata = fs::metadata(&path)?;
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
@@ -105,13 +113,31 @@ impl DataDir {
             }
         }
         let signer = Signer::new(&secret);
-        let public: String = signer.public().iter().map(|byte| format!("{byte:02x}")).collect();
+        let public = portcullis_approval::key::hex(&signer.public());
         let public_path = self.file("signing.pub");
         if fs::read_to_string(&public_path).ok().as_deref() != Some(&format!("{public}\n")) {
             fs::write(&public_path, format!("{public}\n"))?;
         }
         Ok(signer)
     }
+}
+
+/// Where the directory lies.
+fn place(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+    match named {
+        Some(path) => Ok(std::path::absolute(path)?),
+        None => Places::of_this_user()
+            .data
+            .context("there is no home to keep data in; use `--data-dir`"),
+    }
+}
+
+/// Reads a public key, as `signing.pub` holds it.
+pub fn public_key(path: &Path) -> anyhow::Result<[u8; 32]> {
+    let text = fs::read_to_string(path);
+    let text = text.with_context(|| format!("cannot read `{}`", path.display()))?;
+    let key = portcullis_approval::audit::unhex(text.trim());
+    key.with_context(|| format!("`{}` is no public key: 64 hexadecimal digits", path.display()))
 }
 
 /// Writes a file that only this user may read, where there is none.

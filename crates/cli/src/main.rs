@@ -1,12 +1,14 @@
 //! `portcullis`: the one binary.
 //!
-//! It reads its arguments and hands over to [`commands`], which lists everything it can do.
+//! It reads its arguments and hands over to [`commands`], which lists everything it can do. A hook
+//! is handed over before: it must start at once, and answer whatever its arguments are.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+mod ancestors;
 mod commands;
 mod data_dir;
 mod escape;
@@ -14,18 +16,27 @@ mod local;
 mod outlet;
 mod outline;
 mod palette;
+mod reach;
 mod render;
 mod settings;
 
 /// Decides whether an AI agent's tool call may run, and asks a person when it may not decide alone.
 #[derive(Parser)]
-#[command(name = "portcullis", version, arg_required_else_help = true)]
+#[command(
+    name = "portcullis",
+    version,
+    arg_required_else_help = true,
+    after_help = "Agent hosts start `portcullis hook agentbot`: their document in, the exact answer out."
+)]
 struct Portcullis {
     #[command(subcommand)]
     command: commands::Command,
 }
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == "hook") {
+        return hook();
+    }
     let command = Portcullis::parse().command;
     let stdout = std::io::stdout().lock();
     let palette = palette::Palette::for_output(&stdout);
@@ -38,6 +49,19 @@ fn main() -> ExitCode {
         complain(&error);
         commands::TROUBLE.into()
     })
+}
+
+/// Answers an agent host.
+fn hook() -> ExitCode {
+    let words = std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned());
+    let arguments: Vec<String> = words.collect();
+    let surroundings = portcullis_hook::Surroundings {
+        arguments: &arguments,
+        variable: &|name| std::env::var(name).ok(),
+        limit: portcullis_hook::VERDICT_LIMIT,
+    };
+    let (mut stdin, mut stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
+    portcullis_hook::run(&surroundings, &mut stdin, &mut stdout, &mut std::io::stderr()).into()
 }
 
 /// Says on standard error why a command could not be carried out.

@@ -2,6 +2,7 @@
 //!
 //! Renderers take what is shown and a writer, and decide nothing.
 
+pub mod ask;
 pub mod excerpt;
 pub mod explanation;
 pub mod fault;

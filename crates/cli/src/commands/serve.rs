@@ -188,7 +188,7 @@ impl First {
 }
 
 /// The user's name, by which decisions of the command line are recorded.
-fn user_name() -> String {
+pub fn user_name() -> String {
     let named = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
     named.ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "owner".to_owned())
 }

@@ -14,7 +14,7 @@ use super::paragraph::{self, COLUMNS};
 use crate::palette::{Ink, Palette};
 use command::Mark;
 
-mod command;
+pub(super) mod command;
 
 /// So many acts are described one by one; of more, those that are not simply allowed come first.
 const MOST_ACTS: usize = 40;
@@ -184,7 +184,7 @@ fn act(
 }
 
 /// A label and what it is about, in lines below each other.
-fn labelled(
+pub fn labelled(
     out: &mut impl Write,
     label: &str,
     text: &str,

@@ -1,0 +1,439 @@
+//! The daemon and the commands that speak with it, as users meet them: the real binary, a home of
+//! its own, a port of its own.
+
+#![cfg(test)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+
+/// A home, gone when the test is over.
+struct Home(PathBuf);
+
+/// A daemon in a home, stopped when the test is over.
+struct Daemon {
+    home: Home,
+    child: Child,
+    url: String,
+}
+
+/// What a command said.
+struct Said {
+    out: String,
+    error: String,
+    code: i32,
+}
+
+impl Home {
+    fn new() -> Home {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().canonicalize().unwrap();
+        let root = root.join(format!("pcl-{}-{count}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        Home(root)
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        for (name, _) in std::env::vars() {
+            if name.starts_with("PORTCULLIS_") || name.starts_with("XDG_") || name == "NO_COLOR" {
+                command.env_remove(name);
+            }
+        }
+        command.env_remove("INTERNAL_API_KEY").env("HOME", &self.0).env("USER", "anna");
+        command.args(arguments).current_dir(&self.0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn portcullis(&self, arguments: &[&str]) -> Command {
+        self.command(env!("CARGO_BIN_EXE_portcullis"), arguments)
+    }
+
+    fn says(&self, arguments: &[&str]) -> Said {
+        said(&mut self.portcullis(arguments))
+    }
+
+    fn data(&self, file: &str) -> PathBuf {
+        self.0.join(".local/share/portcullis").join(file)
+    }
+
+    fn serve(self) -> Daemon {
+        let mut child = self.portcullis(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+        // Logs are read to their end, so that nobody waits for a full pipe.
+        let mut logs = child.stderr.take().unwrap();
+        std::thread::spawn(move || logs.read_to_end(&mut Vec::new()));
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next().expect("a first line").unwrap();
+        let url = first.strip_prefix("listening on ").expect("the stable first line").to_owned();
+        std::thread::spawn(move || lines.for_each(drop));
+        Daemon { home: self, child, url }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Daemon {
+    fn says(&self, arguments: &[&str]) -> Said {
+        self.home.says(arguments)
+    }
+
+    /// Submits a call that asks; gives the waiting process and the short id of its ask.
+    fn asking(&self, arguments: &[&str]) -> (Child, BufReader<ChildStderr>, String) {
+        let mut child = self.home.portcullis(arguments).spawn().unwrap();
+        let mut error = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        error.read_line(&mut line).unwrap();
+        let id = line.strip_prefix("asked as ").and_then(|rest| rest.get(..6));
+        let id = id.unwrap_or_else(|| panic!("no ask: {line}")).to_owned();
+        (child, error, id)
+    }
+
+    fn stop(mut self) -> Home {
+        let id = self.child.id().to_string();
+        Command::new("kill").arg(id).status().unwrap();
+        assert!(self.child.wait().unwrap().success(), "a signal is no failure");
+        let home = Home(self.home.0.clone());
+        std::mem::forget(std::mem::replace(&mut self.home, Home(PathBuf::new())));
+        home
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn said(command: &mut Command) -> Said {
+    of(&command.output().expect("the binary runs"))
+}
+
+fn of(output: &Output) -> Said {
+    Said {
+        out: String::from_utf8(output.stdout.clone()).unwrap(),
+        error: String::from_utf8(output.stderr.clone()).unwrap(),
+        code: output.status.code().unwrap(),
+    }
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| panic!("not JSON: {text}"))
+}
+
+#[test]
+fn the_first_start_makes_what_is_needed_for_nobody_else() {
+    let daemon = Home::new().serve();
+    let mode =
+        |file: &str| fs::metadata(daemon.home.data(file)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(""), 0o700);
+    assert_eq!(
+        (mode("cli.key"), mode("signing.key"), mode("portcullis.sock")),
+        (0o600, 0o600, 0o600)
+    );
+    assert!(daemon.home.0.join(".config/portcullis/policy.toml").exists());
+
+    let second = daemon.says(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(second.code, 2, "{}", second.error);
+    assert!(second.error.contains("a daemon runs on"), "{}", second.error);
+    let asks = daemon.says(&["asks"]);
+    assert_eq!((asks.out.as_str(), asks.code), ("nothing waits for you\n", 0), "{}", asks.error);
+    let home = daemon.stop();
+    let gone = home.says(&["asks"]);
+    assert_eq!(gone.code, 2);
+    assert!(gone.error.contains("start one with `portcullis serve`"), "{}", gone.error);
+}
+
+#[test]
+fn keys_are_made_and_revoked_with_and_without_a_daemon() {
+    let home = Home::new();
+    let before = home.says(&["keys", "create", "--role", "agent", "--name", "early"]);
+    assert_eq!(before.code, 0, "{}", before.error);
+    assert!(
+        before.out.starts_with("pcl_agent_") && before.out.trim_end().len() == 53,
+        "{}",
+        before.out
+    );
+    let twice = home.says(&["keys", "create", "--role", "agent", "--name", "early"]);
+    assert_eq!(twice.code, 2, "the name is taken");
+
+    let daemon = home.serve();
+    let call = |key: &str| {
+        let mut command = daemon.home.portcullis(&["call", "ls", "--cwd", "/"]);
+        command.env("PORTCULLIS_URL", &daemon.url).env("PORTCULLIS_AGENT_KEY", key.trim_end());
+        said(&mut command)
+    };
+    assert_eq!(call(&before.out).code, 0);
+    let made = daemon
+        .says(&["keys", "create", "--role", "agent", "--name", "late", "--days", "1", "--json"]);
+    let made = json(&made.out);
+    let late = made["key"].as_str().unwrap();
+    let mut said_late = call(late);
+    // The daemon hears of it by itself, soon.
+    for _ in 0..200 {
+        if said_late.code == 0 {
+            break;
+        }
+        said_late = call(late);
+    }
+    assert_eq!(said_late.code, 0, "{}", said_late.error);
+    assert_eq!(daemon.says(&["keys", "revoke", "late"]).code, 0);
+    for _ in 0..200 {
+        if said_late.code != 0 {
+            break;
+        }
+        said_late = call(late);
+    }
+    assert_eq!(said_late.code, 2, "a revoked key counts no longer");
+    let list = daemon.says(&["keys", "list", "--json"]).out;
+    assert!(!list.contains("pcl_"), "no secret is shown: {list}");
+    let names: Vec<_> =
+        json(&list)["keys"].as_array().unwrap().iter().map(|key| key["name"].clone()).collect();
+    assert_eq!(names, ["early", "anna", "late"]);
+    let owners =
+        ["keys", "create", "--role", "agent", "--name", "x", "--owner", "a", "--owner", "b"];
+    assert_eq!(daemon.says(&owners).code, 2, "an agent has one owner");
+}
+
+#[test]
+fn a_person_approves_what_a_call_waits_for() {
+    let daemon = Home::new().serve();
+    assert_eq!(daemon.says(&["call", "ls"]).code, 0);
+    let denied = daemon.says(&["call", "rm -rf ~/.local/share/portcullis"]);
+    assert_eq!(denied.code, 1, "{}", denied.out);
+
+    let says = "looks \u{202e}harmless\u{1b}[2J";
+    let (waiting, _, id) =
+        daemon.asking(&["call", "npm publish \u{202e}x", "--session", "s", "--description", says]);
+    let asks = daemon.says(&["asks"]).out;
+    assert!(asks.contains(&id) && asks.contains("npm publish \\u{202e}x"), "{asks}");
+    assert!(asks.contains("looks \\u{202e}harmless\\x1b[2J"), "{asks}");
+    assert!(!asks.contains('\u{202e}') && !asks.contains('\u{1b}'), "nothing hides: {asks:?}");
+    assert!(asks.lines().all(|line| line.chars().count() <= 80), "{asks}");
+    let whole = json(&daemon.says(&["asks", "--json"]).out)["asks"][0]["id"].clone();
+    let approved = daemon.says(&["approve", &id]);
+    assert_eq!(approved.code, 0, "{}", approved.error);
+    assert!(
+        approved.out.starts_with(&format!("approved {id}, once: npm publish")),
+        "{}",
+        approved.out
+    );
+    let outcome = of(&waiting.wait_with_output().unwrap());
+    assert_eq!((outcome.out.as_str(), outcome.code), ("allow: approved by anna (once)\n", 0));
+
+    let again = daemon.says(&["approve", whole.as_str().unwrap(), "--json"]);
+    assert_eq!(again.code, 1, "it is settled");
+    assert_eq!(json(&again.out)["error"]["code"], "ASK_ALREADY_SETTLED");
+    assert_eq!(daemon.says(&["approve", "latest"]).code, 2, "nothing is left to approve");
+}
+
+#[test]
+fn a_rejection_carries_its_reason() {
+    let daemon = Home::new().serve();
+    let (waiting, _, _) = daemon.asking(&["call", "npm publish"]);
+    let rejected = daemon.says(&["reject", "latest", "--feedback", "not on a Friday"]);
+    assert_eq!(rejected.code, 0, "{}", rejected.error);
+    let outcome = of(&waiting.wait_with_output().unwrap());
+    assert_eq!(
+        (outcome.out.as_str(), outcome.code),
+        ("deny: rejected by anna: not on a Friday\n", 1)
+    );
+
+    let pending = daemon.says(&["call", "npm publish", "--wait", "0", "--json"]);
+    assert_eq!(pending.code, 3);
+    assert_eq!(json(&pending.out)["outcome"], "ask");
+    let changed = daemon.says(&["approve", "latest", "--command", "npm pack", "--json"]);
+    assert_eq!(json(&changed.out)["input"]["command"], "npm pack", "{}", changed.error);
+}
+
+#[test]
+fn grants_reach_as_far_as_was_said_and_can_be_taken_back() {
+    let daemon = Home::new().serve();
+    let call = ["call", "npm publish", "--session", "s", "--wait", "0"];
+    assert_eq!(daemon.says(&call).code, 3);
+    let rule = "Bash(npm publish:*)";
+    let approved =
+        daemon.says(&["approve", "latest", "--scope", "session", "--rule", rule, "--for", "10m"]);
+    assert_eq!(approved.code, 0, "{}", approved.error);
+    assert_eq!(daemon.says(&call).code, 0, "the grant covers it");
+    assert_eq!(daemon.says(&["call", "npm publish", "--session", "t", "--wait", "0"]).code, 3);
+    let refused = daemon.says(&["approve", "latest", "--scope", "session", "--rule", "Bash(*)"]);
+    assert_eq!(refused.code, 1, "it was not offered: {}", refused.error);
+
+    let grants = daemon.says(&["grants", "list", "--json"]);
+    let grants = json(&grants.out);
+    assert_eq!(grants["grants"][0]["rule"], rule);
+    assert!(daemon.says(&["grants"]).out.contains("session s, owner local, by anna"));
+    let id = grants["grants"][0]["id"].as_str().unwrap();
+    assert_eq!(daemon.says(&["grants", "revoke", id.get(30..).unwrap()]).code, 0);
+    assert_eq!(daemon.says(&call).code, 3, "it asks again");
+    assert_eq!(daemon.says(&["grants", "revoke", id]).code, 2, "it is gone");
+}
+
+#[test]
+fn whoever_watches_sees_asks_come_and_go() {
+    let daemon = Home::new().serve();
+    let mut watcher = daemon.home.portcullis(&["asks", "--watch", "--json"]).spawn().unwrap();
+    let mut events = BufReader::new(watcher.stdout.take().unwrap()).lines();
+    assert_eq!(daemon.says(&["call", "npm publish", "--wait", "0"]).code, 3);
+    let mut next = || json(&events.next().expect("an event").unwrap());
+    let opened = next();
+    assert_eq!(opened["type"], "ask.opened");
+    assert_eq!(opened["ask"]["call"]["input"]["command"], "npm publish");
+    assert_eq!(daemon.says(&["reject", "latest"]).code, 0);
+    let settled =
+        std::iter::repeat_with(next).find(|event| event["type"] == "ask.settled").unwrap();
+    assert_eq!(settled["ask"]["decision"]["door"], "terminal");
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+}
+
+#[test]
+fn the_audit_shows_what_was_changed() {
+    let daemon = Home::new().serve();
+    daemon.says(&["call", "ls"]);
+    daemon.says(&["call", "npm publish", "--wait", "0"]);
+    daemon.says(&["reject", "latest"]);
+    assert!(daemon.says(&["audit", "tail"]).out.contains("ask.settled"));
+    let home = daemon.stop();
+    let good = home.says(&["audit", "verify"]);
+    assert_eq!(good.code, 0, "{}{}", good.out, good.error);
+    assert!(good.out.starts_with("whole: entries "), "{}", good.out);
+    assert_eq!(home.says(&["audit", "export", "audit.jsonl"]).code, 0);
+    let file = home.0.join("audit.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    let verify = |text: &str| {
+        fs::write(&file, text).unwrap();
+        let said = home.says(&["audit", "verify", "audit.jsonl", "--json"]);
+        (said.code, json(&said.out))
+    };
+    assert_eq!(verify(&text).0, 0);
+    assert_eq!(verify(&text).1["entries_not_signed_yet"], 0, "the end is signed when it stops");
+
+    let (code, changed) = verify(&text.replace("npm publish", "npm pack"));
+    assert_eq!(code, 1);
+    assert_eq!(changed["first_wrong"]["what"], "its content was changed");
+    let wrong = changed["first_wrong"]["seq"].as_u64().unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let line = lines.iter().find(|line| line.contains("npm publish")).unwrap();
+    assert_eq!(json(line)["seq"], wrong, "it is the first that is wrong");
+
+    let without = |left_out: usize| {
+        let kept = lines.iter().enumerate().filter(|(index, _)| *index != left_out);
+        kept.fold(String::new(), |text, (_, line)| text + line + "\n")
+    };
+    let at = lines.iter().position(|other| other == line).unwrap();
+    assert_eq!(verify(&without(at)).1["first_wrong"]["seq"], wrong, "an entry was taken out");
+    let point = lines.iter().rposition(|line| line.contains("\"signature\"")).unwrap();
+    assert_eq!(verify(&without(point - 1)).0, 1, "the last was taken out, its signature stayed");
+    let forged = text.replace("\"signature\":\"", "\"signature\":\"A");
+    assert_eq!(verify(&forged).0, 1, "nobody signed that");
+    fs::write(home.0.join("other.pub"), format!("{}\n", "ab".repeat(32))).unwrap();
+    fs::write(&file, &text).unwrap();
+    let other = home.says(&["audit", "verify", "audit.jsonl", "--public-key", "other.pub"]);
+    assert_eq!(other.code, 1, "another key: {}", other.out);
+}
+
+#[test]
+fn a_receipt_holds_for_its_call_alone() {
+    let daemon = Home::new().serve();
+    let said = daemon.says(&["call", "ls", "--cwd", "/", "--receipt", "--json"]);
+    let receipt = json(&said.out)["receipt"].as_str().unwrap().to_owned();
+    let call =
+        |command: &str| format!(r#"{{"tool":"Bash","input":{{"command":"{command}"}},"cwd":"/"}}"#);
+    let verify = |receipt: &str, more: &[&str]| {
+        let arguments: Vec<&str> =
+            ["receipt", "verify", receipt].iter().chain(more).copied().collect();
+        daemon.says(&arguments).code
+    };
+    assert_eq!(verify(&receipt, &[]), 0);
+    assert_eq!(verify(&receipt, &["--call", &call("ls")]), 0);
+    assert_eq!(verify(&receipt, &["--call", &call("ls -R")]), 1, "another call");
+    assert_eq!(verify(&receipt, &["--call", r#"{"tool":"Bash","tool":"Bash","input":{}}"#]), 2);
+    assert_eq!(verify(&receipt, &["--digest", "sha256:00"]), 1);
+    assert_eq!(verify(&format!("{receipt}A"), &[]), 1, "forged");
+    assert_eq!(verify("v1.e30.AAAA", &[]), 1, "no receipt at all");
+
+    let mut piped = daemon.home.portcullis(&["receipt", "verify", "-"]);
+    let mut child = piped.stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(format!("{receipt}\n").as_bytes()).unwrap();
+    assert_eq!(of(&child.wait_with_output().unwrap()).code, 0);
+}
+
+#[test]
+fn an_agent_cannot_answer_itself() {
+    let daemon = Home::new().serve();
+    assert_eq!(daemon.says(&["call", "npm publish", "--wait", "0"]).code, 3);
+    // A host by name: any program of this name that starts us.
+    let host = daemon.home.0.join("claude");
+    fs::copy("/bin/sh", &host).unwrap();
+    let under = |words: &str| {
+        let line = format!("'{}' {words}; exit $?", env!("CARGO_BIN_EXE_portcullis"));
+        said(&mut daemon.home.command(host.to_str().unwrap(), &["-c", &line]))
+    };
+    for words in ["approve latest", "reject latest", "grants", "keys create --role admin --name x"]
+    {
+        let said = under(words);
+        assert_eq!(said.code, 2, "{words}: {}", said.out);
+        assert!(
+            said.error.contains("`claude`") && said.error.contains("for people"),
+            "{}",
+            said.error
+        );
+    }
+    assert_eq!(under("call ls").code, 0, "it may ask");
+    assert!(daemon.says(&["asks"]).out.starts_with("1 ask waits"), "nothing was answered");
+}
+
+#[test]
+fn a_daemon_elsewhere_wants_a_key_of_the_right_role() {
+    let daemon = Home::new().serve();
+    let key = fs::read_to_string(daemon.home.data("cli.key")).unwrap();
+    let with = |arguments: &[&str], name: &str, key: &str| {
+        let mut command = daemon.home.portcullis(arguments);
+        said(command.env("PORTCULLIS_URL", &daemon.url).env(name, key.trim_end()))
+    };
+    assert_eq!(with(&["asks"], "PORTCULLIS_APPROVER_KEY", &key).code, 0);
+    assert_eq!(with(&["asks"], "PORTCULLIS_APPROVER_KEY", "pcl_approver_x").code, 2);
+    assert_eq!(with(&["asks"], "UNUSED", "").code, 2, "the key of the command line stays here");
+    let wrong = with(&["call", "ls"], "PORTCULLIS_AGENT_KEY", &key);
+    assert!(wrong.code == 2 && wrong.error.contains("another role"), "{}", wrong.error);
+}
+
+#[test]
+fn the_demo_plays_to_its_end() {
+    let daemon = Home::new().serve();
+    let mut command = daemon.home.portcullis(&["demo", "--answer"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"a\nwhat\nr\n").unwrap();
+    let said = of(&child.wait_with_output().unwrap());
+    assert_eq!(said.code, 0, "{}", said.error);
+    assert!(said.out.contains("allow: approved by anna"), "{}", said.out);
+    assert!(said.out.contains("deny: rejected by anna"), "{}", said.out);
+    assert!(said.out.contains("deny: touches Portcullis itself"), "{}", said.out);
+    let unanswered = daemon.says(&["demo", "--wait", "0"]);
+    assert!(unanswered.out.contains("deny: taken back"), "{}", unanswered.out);
+    assert_eq!(daemon.says(&["asks"]).out, "nothing waits for you\n", "nothing is left behind");
+}
+
+#[test]
+fn the_hook_answers_whatever_happens() {
+    let home = Home::new();
+    for arguments in [&["hook", "agentbot"][..], &["hook", "agentbot", "--nonsense"]] {
+        let said = home.says(arguments);
+        assert_eq!((said.code, json(&said.out)["allow"].clone()), (0, false.into()));
+        assert_eq!(said.out.lines().count(), 1);
+    }
+    assert_eq!(home.says(&["hook", "nobody"]).code, 2);
+}
