@@ -316,12 +316,17 @@ impl Authority {
                 used: Vec::new(),
             }));
         }
-        self.inner.rates.ask(&submission.asker, &self.inner.limits)?;
         let ask = Authority::new_ask(submission, &judged, now);
         let judged_entry = || record::judged(submission, &judged, now);
         let opened = vec![judged_entry(), record::opened(&ask, now)];
-        let most = self.inner.limits.pending_asks_per_agent;
-        let found = match self.store().open_ask(&ask, most, opened).await? {
+        // Who asks too often opens nothing new, but still finds what it asked before.
+        let slow = self.inner.rates.ask(&submission.asker, &self.inner.limits);
+        let most = if slow.is_ok() { self.inner.limits.pending_asks_per_agent } else { 0 };
+        let opened = self.store().open_ask(&ask, most, opened).await;
+        if let (Err(StoreError::TooManyAsks(_)), Err(_)) = (&opened, &slow) {
+            slow?;
+        }
+        let found = match opened? {
             Opened::New => ask.id,
             Opened::Found(found) => {
                 self.store().record(vec![judged_entry()], Vec::new(), now).await?;

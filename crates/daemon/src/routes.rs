@@ -8,6 +8,7 @@ pub mod grants;
 pub mod health;
 pub mod keys;
 pub mod login;
+pub mod pages;
 pub mod policies;
 pub mod runs;
 
@@ -55,6 +56,9 @@ pub fn native() -> Vec<Arc<Route>> {
         made(Method::GET,    "/v1/keys",               Who::Admin,           "keys, without their secrets",            None, Some(shape::<wire::grants::Keys>), || get(keys::list)),
         made(Method::POST,   "/v1/keys",               Who::Admin,           "makes a key and shows it once",          Some(shape::<wire::grants::NewKey>), Some(shape::<wire::grants::Key>), || post(keys::make)),
         made(Method::DELETE, "/v1/keys/{id}",          Who::Admin,           "revokes a key",                          None, None, || delete(keys::revoke)),
+        made(Method::GET,    "/",                      Who::Anyone,          "the inbox, for a browser",               None, None, || get(pages::index)),
+        made(Method::GET,    "/inbox.js",              Who::Anyone,          "its script",                             None, None, || get(pages::script)),
+        made(Method::GET,    "/inbox.css",             Who::Anyone,          "its looks",                              None, None, || get(pages::style)),
         made(Method::GET,    "/healthz",               Who::Anyone,          "whether the process lives",              None, None, || get(health::health)),
         made(Method::GET,    "/readyz",                Who::Anyone,          "whether calls can be answered",          None, None, || get(health::ready)),
         made(Method::GET,    "/metrics",               Who::AnyKey,          "numbers for Prometheus",                 None, None, || get(health::metrics)),

@@ -41,7 +41,7 @@ const COMMON: [&str; 5] =
 pub(crate) fn is_system(path: &str) -> bool {
     let path = path.to_lowercase();
     let is_in = |tree: &&str| is_within(&path, &tree.to_lowercase());
-    SYSTEM.iter().any(|tree| is_in(tree)) && !COMMON.iter().any(|tree| is_in(tree))
+    SYSTEM.iter().any(&is_in) && !COMMON.iter().any(is_in)
 }
 
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
