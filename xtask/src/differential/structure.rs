@@ -59,7 +59,7 @@ fn spelled(tree: &Tree, word: &Word) -> String {
     let mut text = String::new();
     parts(tree, word.parts, &mut text);
     // Where quotes stay in the text, `$'a'` is printed with others.
-    text.retain(|sign| !sign.is_whitespace() && !matches!(sign, '\'' | '"'));
+    text.retain(|sign| !sign.is_whitespace() && !matches!(sign, '\'' | '"' | '\\'));
     text
 }
 

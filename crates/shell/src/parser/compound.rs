@@ -322,6 +322,7 @@ impl Parser<'_> {
         if crate::lexer::is_break(self.here()) && !self.is_at_process() {
             return Err(self.unexpected("a word"));
         }
+        self.cases += 1;
         let subject = self.word(Place::Single)?;
         let subject = self.one(subject);
         self.skip_newlines()?;
@@ -330,7 +331,6 @@ impl Parser<'_> {
             return Err(self.unsupported(start, self.pos + 1, "a bracket directly behind `in`"));
         }
         let mut arms = Few::<Arm, 4>::new();
-        self.cases += 1;
         loop {
             self.skip_newlines()?;
             if self.accept(Keyword::Esac) {

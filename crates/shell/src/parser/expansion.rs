@@ -47,6 +47,9 @@ impl Parser<'_> {
             self.operator_and_arguments(start, quoted, &mut expansion)?;
         }
         self.pos = self.joined(self.pos);
+        if self.pos < self.end && self.here() != b'}' && expansion.operator == Action::Transform {
+            return Err(self.unsupported(start, self.pos + 1, "`@` without a letter"));
+        }
         if self.here() != b'}' {
             return Err(self.bad_substitution(start));
         }

@@ -77,7 +77,10 @@ impl Parser<'_> {
             return None;
         }
         if self.byte(at) == b'[' {
-            while !matches!(self.byte(at), b']' | 0 | b'\n' | b' ' | b'\t' | b'$' | b'`') {
+            while !matches!(
+                self.byte(at),
+                b']' | 0 | b'\n' | b' ' | b'\t' | b'$' | b'`' | b'\'' | b'"'
+            ) {
                 at += 1;
             }
             at += 1;

@@ -99,7 +99,8 @@ impl Parser<'_> {
                     let what = "a subscript behind a redirection";
                     return Err(self.unsupported(start, self.pos + 1, what));
                 }
-                if let Some(assignment) = self.assignment(keeps_place)? {
+                let takes_array = keeps_place && (!is_coprocess || assigned == 0);
+                if let Some(assignment) = self.assignment(takes_array)? {
                     if assigned == 0 {
                         first_redirections = redirected;
                     }

@@ -423,9 +423,12 @@ fn outside_substitutions(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut depth = 0_u32;
     for (at, &byte) in text.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        let before = |by: usize| at.checked_sub(by).and_then(|before| text.get(before));
         match byte {
-            b'(' if depth > 0 || before == Some(&b'$') => depth += 1,
+            // Between backticks `\$(` is a substitution only once they run.
+            b'(' if depth > 0 || before(1) == Some(&b'$') && before(2) != Some(&b'\\') => {
+                depth += 1;
+            }
             b')' if depth > 0 => depth -= 1,
             _ if depth == 0 => kept.push(byte),
             _ => {}
