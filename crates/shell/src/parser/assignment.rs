@@ -1,5 +1,6 @@
 //! Assignments, arrays, and arguments that read like assignments.
 
+use crate::dialect::Dialect;
 use crate::few::Few;
 use crate::parser::words::Parts;
 use crate::parser::{Closer, Parsed, Parser};
@@ -31,7 +32,9 @@ impl Parser<'_> {
             Sign::None => return Ok(None),
             Sign::Equals(appends, after) => (appends, after, List::default()),
             Sign::Subscript => {
-                self.only_beyond_sh(start, "a subscript")?;
+                if self.reader.dialect != Dialect::Bash {
+                    return Err(self.unsupported(start, end + 1, "a subscript"));
+                }
                 self.pos = end;
                 let subscript = self.subscript(false)?;
                 let Sign::Equals(appends, after) = self.sign(self.pos)? else {
