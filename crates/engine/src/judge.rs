@@ -41,7 +41,8 @@ const REASONS: usize = 16;
 pub fn judge(policy: &Policy, call: &Call, world: &dyn World) -> Verdict {
     let root = call.root.as_deref().unwrap_or(&call.cwd);
     let home = call.home.as_deref();
-    let ground = Ground::of_session(root, &call.cwd, home, &policy.workspace, world);
+    let mut ground = Ground::of_session(root, &call.cwd, home, &policy.workspace, world);
+    ground.folds_names = policy.opened.is_some();
     let shell = call.shell.unwrap_or(policy.shell);
     let specs = tool::readings(call, &policy.tools);
     let mut readings: Vec<(&Spec, ToolActs)> =
@@ -164,6 +165,9 @@ impl<'a> Bench<'a> {
         if let (Some(fault), Some(first)) = (found.fault, acts.first_mut()) {
             let finding = finding("unreadable", Tier::Dangerous, true, fault.message);
             first.findings.insert(0, finding);
+        }
+        for facts in &mut extra {
+            bench.inspect_unread(facts);
         }
         acts.extend(extra);
         if acts.is_empty() {

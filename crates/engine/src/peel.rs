@@ -90,6 +90,10 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
     if analysis.state.aliases.contains(&written) {
         act.unknown = Some(unknown(&act, "an alias may stand for this name", true));
     }
+    if analysis.ground.folds_names && is_function.is_none() {
+        fold_names(&mut act);
+    }
+    let written = act.program().map_or(written, str::to_owned);
     let Some(program) = program_name(&written).and_then(catalog::find) else {
         let message = format!("program `{written}` is not known");
         act.unknown.get_or_insert(unknown(&act, &message, false));
@@ -113,6 +117,25 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
     }
     let usage = usage::read(program.entry, act.args.get(1..).unwrap_or_default());
     take(analysis, act, program, usage);
+}
+
+/// Writes a program and its sub-command as the catalog has them, where only letter case differs.
+fn fold_names(act: &mut Act) {
+    let Some(written) = act.program().map(str::to_owned) else { return };
+    let Some(name) = program_name(&written) else { return };
+    let lower = name.to_ascii_lowercase();
+    let exact = catalog::find(name);
+    let Some(program) = exact.or_else(|| catalog::find(&lower)) else { return };
+    if let (None, Some(first)) = (exact, act.args.first_mut()) {
+        let before = written.strip_suffix(name).unwrap_or_default();
+        first.text = Text::Known(format!("{before}{lower}"));
+    }
+    let Some(second) = act.args.get_mut(1) else { return };
+    let Some(word) = second.as_known() else { return };
+    let lower = word.to_ascii_lowercase();
+    if program.entry.sub(word).is_none() && program.entry.sub(&lower).is_some() {
+        second.text = Text::Known(lower);
+    }
 }
 
 /// Judges the variables that are set for one command alone, by their names.

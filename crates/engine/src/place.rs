@@ -15,6 +15,8 @@ pub struct Ground {
     pub home: Option<String>,
     /// The workspace by physical path; the first is the root of relative patterns.
     pub workspace: Vec<String>,
+    /// Whether programs and sub-commands are known by their names in any letter case.
+    pub folds_names: bool,
 }
 
 /// One path in both its forms.
@@ -64,7 +66,7 @@ impl Ground {
             let root = absolute(root, &cwd, home.as_deref()).unwrap_or_else(|| root.clone());
             roots.push(world.resolve(&root).unwrap_or(root));
         }
-        Ground { cwd, root, home, workspace: roots }
+        Ground { cwd, root, home, workspace: roots, folds_names: false }
     }
 
     /// Where a path leads that is written in a directory; none where that is not known.

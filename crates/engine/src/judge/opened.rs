@@ -5,6 +5,7 @@
 //! it does not open is left to the mode.
 
 use super::{Bench, Facts, Step, finding};
+use crate::act::ActKind;
 use crate::arg::Arg;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::guard::{Finding, is_system};
@@ -45,6 +46,9 @@ impl<'a> Bench<'a> {
                 facts.findings.retain(|finding| finding.guard == "self_protection");
             }
             ToolKind::Write => facts.findings.extend(listed(facts)),
+            ToolKind::Shell if is_statement(&words(&facts.act.args)) => {
+                facts.findings.insert(0, destroying(facts));
+            }
             ToolKind::Read
             | ToolKind::Shell
             | ToolKind::Edit
@@ -54,6 +58,15 @@ impl<'a> Bench<'a> {
             | ToolKind::Agent
             | ToolKind::Mcp
             | ToolKind::Other => {}
+        }
+    }
+
+    /// The same for a command that is no shell text: a statement for a database may be one.
+    pub(super) fn inspect_unread(&self, facts: &mut Facts) {
+        let text = self.text.as_deref().filter(|_| self.policy.opened.is_some());
+        let words: Vec<&str> = text.unwrap_or_default().split_whitespace().take(3).collect();
+        if facts.act.kind == ActKind::Unreadable && is_statement(&words) {
+            facts.findings.insert(0, destroying(facts));
         }
     }
 
@@ -89,6 +102,29 @@ impl<'a> Bench<'a> {
             && !act.options.iter().any(|option| MORE.contains(option))
             && act.args.iter().all(saves_plainly)
     }
+}
+
+/// The first words of a command, as far as they are known.
+fn words(args: &[Arg]) -> Vec<&str> {
+    args.iter().take(3).map_while(Arg::as_known).collect()
+}
+
+/// Whether a command is a statement that destroys something in a database, and no program.
+fn is_statement(words: &[&str]) -> bool {
+    let is = |at: usize, names: &[&str]| {
+        words.get(at).is_some_and(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    };
+    // There is a program `truncate`: it takes options.
+    let truncates =
+        is(0, &["truncate"]) && (is(1, &["table"]) || words.first() == Some(&"TRUNCATE"));
+    is(0, &["drop"]) && is(1, &["database", "schema", "table"])
+        || is(0, &["delete"]) && is(1, &["from"])
+        || truncates && words.len() > 1
+}
+
+fn destroying(facts: &Facts) -> Finding {
+    let message = "destroys what a database holds".to_owned();
+    Finding { span: facts.act.span, ..finding("lost_work", Tier::Destructive, true, message) }
 }
 
 /// Whether an argument names no address, or one whose last part is an ordinary name.
@@ -136,4 +172,61 @@ fn listed(facts: &Facts) -> Option<Finding> {
 fn is_credentials(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
     name.split_once('.').map_or(name.as_str(), |(stem, _)| stem) == "credentials"
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::call::Call;
+    use crate::policy::{Opened, Policy};
+    use crate::verdict::{Outcome, Tier};
+    use crate::world::Lexical;
+    use crate::{Mode, judge};
+
+    fn verdict(policy: &Policy, tool: &str, input: serde_json::Value) -> (Outcome, Tier) {
+        let host = Some("agentbot".to_owned());
+        let call = Call { host, ..Call::new(tool, input, "/-/-") };
+        let verdict = judge(policy, &call, &Lexical);
+        (verdict.outcome, verdict.tier)
+    }
+
+    #[test]
+    fn what_a_dialect_opens_runs_and_the_rest_is_left_to_the_mode() {
+        use Outcome::{Allow, Ask, Deny};
+        let opened = |secrets, mode| {
+            let mut policy = Policy::builtin().with_mode(mode);
+            policy.opened = Some(Opened { secrets, saved_fetches: true });
+            policy.network_reads = Allow;
+            policy
+        };
+        let path = |path: &str| json!({ "path": path });
+        let command = |command: &str| json!({ "command": command });
+        #[rustfmt::skip]
+        let cases = [
+            ("write", path("src/a.rs"),     true,  Mode::Default, (Allow, Tier::Safe),      "an ordinary file"),
+            ("write", path("src/a.rs"),     true,  Mode::Explore, (Deny,  Tier::Safe),      "only reading runs there"),
+            ("write", path("credentials.x"), true, Mode::Default, (Ask,   Tier::Dangerous), "credentials by name"),
+            ("write", path("/usr/lib/x"),   true,  Mode::Default, (Ask,   Tier::Dangerous), "the system's"),
+            ("write", json!({}),            true,  Mode::Default, (Ask,   Tier::Dangerous), "no file is named"),
+            ("read",  path("/x/.ssh/id_rsa"), true, Mode::Default, (Allow, Tier::Safe),     "secrets are open"),
+            ("read",  path("/x/.ssh/id_rsa"), false, Mode::Default, (Ask, Tier::Review),    "secrets are not"),
+            ("read",  path("a"),            false, Mode::Default, (Allow, Tier::Safe),      "an ordinary file"),
+            ("bash",  command("wget https://h/a"),    true, Mode::Default, (Allow, Tier::Safe), "saved under its name"),
+            ("bash",  command("wget -r https://h/a"), true, Mode::Default, (Ask, Tier::Review), "more than one file"),
+            ("bash",  command("LS -la"),    true,  Mode::Default, (Allow, Tier::Safe),      "any letter case"),
+            ("bash",  command("Git STATUS"), true, Mode::Default, (Allow, Tier::Safe),      "of both names"),
+            ("bash",  command("drop table x"), true, Mode::Default, (Ask, Tier::Destructive), "a statement"),
+            ("bash",  command("DELETE FROM t WHERE a IN (1)"), true, Mode::Default, (Ask, Tier::Destructive), "one that is no shell text"),
+            ("bash",  command("echo drop table x"), true, Mode::Default, (Allow, Tier::Safe), "words that are printed"),
+            ("bash",  json!({ "command": "", "input": "ls" }), true, Mode::Default, (Allow, Tier::Safe), "the second field"),
+            ("edit",  path("a"),            true,  Mode::Default, (Ask,   Tier::Review),    "no tool of the table"),
+        ];
+        for (tool, input, secrets, mode, want, why) in cases {
+            let shown = input.to_string();
+            assert_eq!(verdict(&opened(secrets, mode), tool, input), want, "{tool} {shown}: {why}");
+        }
+        let closed = verdict(&Policy::builtin(), "write", path("src/a.rs"));
+        assert_eq!(closed, (Ask, Tier::Review), "nothing is open where nobody opens it");
+    }
 }

@@ -97,6 +97,7 @@ impl PathIndex {
             root: ground.root.to_lowercase(),
             home: ground.home.as_ref().map(|home| home.to_lowercase()),
             workspace: ground.workspace.iter().map(|root| root.to_lowercase()).collect(),
+            folds_names: ground.folds_names,
         };
         index
             .find_written(&place.normalised.to_lowercase(), meant, &ground)

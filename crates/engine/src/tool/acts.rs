@@ -84,6 +84,14 @@ impl Source<'_> {
         names.find_map(|name| member(self.input, name).filter(|value| !value.is_null()))
     }
 
+    /// The same, but a text that is empty only where there is nothing else.
+    fn filled(&self, field: Field) -> Option<&Json> {
+        let mut names = self.spec.field(field).iter();
+        let is_filled = |value: &&Json| !value.is_null() && value.as_str() != Some("");
+        let filled = names.find_map(|name| member(self.input, name).filter(is_filled));
+        filled.or_else(|| self.get(field))
+    }
+
     fn name(&self, field: Field) -> &str {
         let mut names = self.spec.field(field).iter();
         let present = names.find(|name| member(self.input, name).is_some());
@@ -155,7 +163,7 @@ impl Source<'_> {
             Shell::Known(dialect) => (dialect, false),
             Shell::Other => (Dialect::Bash, true),
         };
-        let mut found = match self.get(Field::Command) {
+        let mut found = match self.filled(Field::Command) {
             None => return ToolActs::default(),
             Some(Json::String(command)) if command.trim().is_empty() => return ToolActs::default(),
             Some(Json::String(command)) => {
