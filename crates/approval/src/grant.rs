@@ -158,3 +158,63 @@ pub fn lay_over<'a>(policy: Policy, grants: impl Iterator<Item = &'a Grant>) -> 
     }
     if exact.is_empty() { policy } else { policy.with_grants(exact) }
 }
+
+#[cfg(test)]
+mod tests {
+    use portcullis_engine::policy_text::Fallback;
+    use portcullis_engine::verdict::{Outcome, Tier};
+
+    use super::{Caller, Grant};
+    use crate::ask::{Ask, Asker, Bound, CallText};
+    use crate::decision::{Decision, Reply, Scope, State};
+    use crate::id::Id;
+    use crate::moment::Moment;
+
+    #[test]
+    fn a_changed_call_may_come_once_and_soon_and_from_its_agent_only() {
+        let at = Moment::from_ms(1_000_000);
+        let id = Id::new(at, &[0; 10]);
+        let asker = Asker { key: id, agent: "a".into(), owner: "o".into(), label: None };
+        let ask = Ask {
+            id,
+            call: CallText { tool: "bash".into(), input: "{}".into(), ..CallText::default() },
+            asker: asker.clone(),
+            door: "api".into(),
+            digest: String::new(),
+            bound: Bound::default(),
+            verdict: "{}".into(),
+            tier: Tier::Review,
+            is_firm: false,
+            offers: Vec::new(),
+            opened_at: at,
+            deadline_at: None,
+            fallback: Fallback::Deny,
+            unused_approval_s: 600,
+        };
+        let mut decision = Decision {
+            ask: id,
+            state: State::Approved,
+            outcome: Outcome::Allow,
+            reply: Some(Reply::Approve),
+            scope: Scope::Once,
+            by: "p".into(),
+            door: "api".into(),
+            at,
+            reason: "approver".into(),
+            feedback: None,
+            input: Some("{\"command\":\"ls\"}".into()),
+            grants: Vec::new(),
+        };
+        let grant = Grant::for_changed_call(&ask, &decision, id).unwrap();
+        let serves = |asker: &Asker, at: Moment| {
+            grant.serves(&Caller { asker, session: None, run: None }, at)
+        };
+        assert_eq!(grant.uses_left, Some(1));
+        assert!(serves(&asker, at.after_s(599)));
+        assert!(!serves(&asker, at.after_s(600)), "soon");
+        assert!(!serves(&Asker { agent: "b".into(), ..asker.clone() }, at), "its agent");
+
+        decision.input = None;
+        assert_eq!(Grant::for_changed_call(&ask, &decision, id), None, "nothing was changed");
+    }
+}

@@ -6,6 +6,7 @@
 //! grants in [`granted`], and what the audit says in [`record`].
 
 mod answering;
+mod changed;
 mod denied;
 mod granted;
 mod judging;
@@ -16,17 +17,14 @@ mod waiting;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use portcullis_approval::grant::Caller;
 use portcullis_approval::receipt::{Receipt, Signer};
 use portcullis_approval::settle::Refusal;
-use portcullis_approval::{
-    Asker, CallText, Decision, Grant, Id, Key, Moment, Offer, Owners, State,
-};
+use portcullis_approval::{Asker, CallText, Decision, Grant, Id, Key, Moment, Offer};
 use portcullis_engine::policy::Asks;
 use portcullis_engine::{Mode, Outcome, PolicyError, Verdict};
 use portcullis_layers::LayerError;
 use portcullis_layers::world::Answers;
-use portcullis_store::{AskFilter, AskRecord, Opened, SessionRecord, Store, StoreError};
+use portcullis_store::{AskRecord, Opened, SessionRecord, Store, StoreError};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -349,43 +347,6 @@ impl Authority {
             }),
             Release::Taken => None,
         })
-    }
-
-    /// The approval of this very call that fits only the call as it was changed, while that one
-    /// may still come; none at doors where whoever waits runs the changed call at once.
-    async fn changed_approval(
-        &self,
-        submission: &Submission,
-        digest: &str,
-    ) -> Result<Option<AskRecord>, Fault> {
-        if !self.comes_again(submission.door) {
-            return Ok(None);
-        }
-        let caller = Caller { asker: &submission.asker, session: None, run: None };
-        let good = self.inner.grants.serving(&caller, self.now());
-        if good.iter().all(|grant| grant.ask.is_none()) {
-            return Ok(None);
-        }
-        let owners = Owners::Some(vec![submission.asker.owner.clone()]);
-        let filter = AskFilter {
-            state: Some(State::Approved),
-            key: Some(submission.asker.key),
-            agent: Some(submission.asker.agent.clone()),
-            digest: Some(digest.to_owned()),
-            ..AskFilter::pending(owners, 1000)
-        };
-        let is_good = |id: &Id| good.iter().any(|grant| grant.id == *id);
-        let approved = self.store().asks(&filter).await?;
-        Ok(approved.into_iter().rev().find(|record| {
-            decision_of(record).is_some_and(|decision| {
-                decision.input.is_some() && decision.grants.iter().any(is_good)
-            })
-        }))
-    }
-
-    /// Whether a changed call comes as a call of its own at this door.
-    fn comes_again(&self, door: &str) -> bool {
-        self.inner.overlays.iter().any(|(known, overlay)| *known == door && overlay.comes_again)
     }
 
     fn released(&self, verdict: Verdict, record: AskRecord) -> Answered {

@@ -276,14 +276,17 @@ impl Config {
                 ));
             }
         }
+        let Dialects { agentbot, agentscope, multica, comma } = &self.dialects;
         let waived = [
-            ("agentbot", self.dialects.agentbot.loopback_without_key),
-            ("agentscope", self.dialects.agentscope.loopback_without_key),
-            ("multica", self.dialects.multica.loopback_without_key),
-            ("comma", self.dialects.comma.loopback_without_key),
+            ("agentbot", agentbot.loopback_without_key, &agentbot.listen),
+            ("agentscope", agentscope.loopback_without_key, &agentscope.listen),
+            ("multica", multica.loopback_without_key, &multica.listen),
+            ("comma", comma.loopback_without_key, &comma.listen),
         ];
-        for (dialect, _) in waived.iter().filter(|(_, is_waived)| *is_waived) {
-            if !self.listen.ip().is_loopback() || self.behind_proxy {
+        for (dialect, _, own) in waived.iter().filter(|(_, is_waived, _)| *is_waived) {
+            let own_address = own.parse::<SocketAddr>();
+            let is_open = own_address.is_ok_and(|address| !address.ip().is_loopback());
+            if is_open || !self.listen.ip().is_loopback() || self.behind_proxy {
                 return wrong(format!(
                     "`dialects.{dialect}.loopback_without_key` works on loopback only"
                 ));
@@ -311,6 +314,7 @@ mod tests {
             ("[limits]\npending_asks_per_agent = -1",         "invalid value"),
             ("[dialects.agentbot]\nlisten = \"3001\"",        "is no address"),
             ("[dialects.comma]\nloopback_without_key = true", ""),
+            ("[tls]\ncert = \"c\"\nkey = \"k\"\n[dialects.agentbot]\nloopback_without_key = true\nlisten = \"0.0.0.0:3001\"", "loopback only"),
             ("behind_proxy = true\n[dialects.comma]\nloopback_without_key = true", "loopback only"),
         ];
         for (text, want) in cases {

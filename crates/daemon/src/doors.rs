@@ -33,6 +33,12 @@ pub fn listeners(config: &Config) -> Vec<(SocketAddr, Vec<Arc<Route>>)> {
     address.map(|address| (address, agentbot::routes())).into_iter().collect()
 }
 
+/// Whether a dialect that is spoken takes a local process without a key for an approver.
+#[must_use]
+pub fn waives_keys(config: &Config) -> bool {
+    routes(config).iter().any(|route| (route.is_waived)(config))
+}
+
 /// What each dialect lays over every policy, by its door.
 #[must_use]
 pub fn overlays(config: &Config) -> Vec<(&'static str, Overlay)> {

@@ -134,9 +134,8 @@ impl Decide {
             Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
             Some(_) | None => None,
         };
-        let (request, decision) = match (named("requestId"), members.get("decision")) {
-            (Some(request), Some(decision)) => (request, decision),
-            _ => return Err(MISSING.to_owned()),
+        let (Some(request), Some(decision)) = (named("requestId"), members.get("decision")) else {
+            return Err(MISSING.to_owned());
         };
         let word = match decision {
             Value::String(word) if word.is_empty() => return Err(MISSING.to_owned()),

@@ -97,7 +97,7 @@ fn shape(call: &CallText, answered: Answered) -> Classified {
     if let (Outcome::Allow, Some(input)) = (decision.outcome, &decision.input) {
         let field = words::shell_field(&record.ask.call).unwrap_or_default();
         shape.allow = false;
-        shape.reason = "Approved only with changed input".to_owned();
+        "Approved only with changed input".clone_into(&mut shape.reason);
         shape.modified_input = Some(as_given(input, field));
     } else if outcome == Outcome::Allow {
         shape.reason = format!("Approved by {}", decision.by);

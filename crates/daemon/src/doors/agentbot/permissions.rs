@@ -209,8 +209,9 @@ fn outcome(said: &Decide, ask: &Ask, decision: &Decision) -> Decided {
         Some(input) => words::command(&ask.call.with_input(input)),
         None => words::suggestion(ask).unwrap_or_default(),
     };
-    let grant = stored.map(|id| Granted { id: id.to_string(), pattern: pattern() });
-    let has_no_grant = is_wide && grant.is_none();
+    let grant = stored
+        .map_or(Granted::Nothing, |id| Granted::Grant { id: id.to_string(), pattern: pattern() });
+    let has_no_grant = is_wide && stored.is_none();
     let was_turned = said.word != Word::Reject && !is_allowed;
     Decided {
         success: true,

@@ -4,6 +4,7 @@
 //! the finding.
 
 use portcullis_approval::{Ask, CallText, Grant, Granted};
+use portcullis_engine::arg::Arg;
 use portcullis_engine::verdict::{JudgedAct, Tier};
 use portcullis_engine::{Outcome, Verdict, catalog};
 use portcullis_wire::dialects::agentbot::answers::one_line;
@@ -146,11 +147,11 @@ fn shell_field_of(tool: &str, input: &Value) -> Option<&'static str> {
     let is_text = |name: &str| input.get(name).is_some_and(Value::is_string);
     let is_filled =
         |name: &str| input.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    match SHELLS.contains(&tool) {
-        true if !is_filled("command") && is_text("input") => Some("input"),
-        true => Some("command"),
-        false => is_text("command").then_some("command"),
+    if !SHELLS.contains(&tool) {
+        return is_text("command").then_some("command");
     }
+    let falls_back = !is_filled("command") && is_text("input");
+    Some(if falls_back { "input" } else { "command" })
 }
 
 /// How sure the tier is: an unknown program or tool is a guess.
@@ -197,8 +198,8 @@ fn subjects(call: &CallText, verdict: &Verdict) -> String {
     }
     let mut found: Vec<String> = Vec::new();
     for act in &verdict.acts {
-        let words = [act.act.program(), act.act.args.get(1).and_then(|arg| arg.as_known())];
-        let Some(name) = named(words[0], words[1]) else { continue };
+        let word = act.act.args.get(1).and_then(Arg::as_known);
+        let Some(name) = named(act.act.program(), word) else { continue };
         if !found.contains(&name) {
             found.push(name);
         }

@@ -148,7 +148,7 @@ pub struct Decided {
     pub tier: &'static str,
     /// What an approval for good left behind; null where nothing could take effect.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub grant: Option<Option<Granted>>,
+    pub grant: Option<Granted>,
     /// Why it left nothing behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grant_reason: Option<&'static str>,
@@ -159,11 +159,17 @@ pub struct Decided {
 
 /// What an approval for good left behind.
 #[derive(Debug, Serialize)]
-pub struct Granted {
-    /// The first grant.
-    pub id: String,
-    /// What they cover.
-    pub pattern: String,
+#[serde(untagged)]
+pub enum Granted {
+    /// Grants.
+    Grant {
+        /// The first of them.
+        id: String,
+        /// What they cover.
+        pattern: String,
+    },
+    /// Nothing, which is written as null.
+    Nothing,
 }
 
 /// The answer to an enabling.
