@@ -21,9 +21,14 @@ mod verify;
 /// So many entries are read at once.
 const PAGE: usize = 1000;
 
-/// What matters most of what an entry says, in this order.
-const SAID: &[&str] =
-    &["outcome", "answer", "reason", "scope", "tier", "tool", "role", "name", "rule", "status"];
+/// What matters most of what an entry says, by its kind; of other kinds the last row counts.
+#[rustfmt::skip]
+const SAID: &[(&str, &[&str])] = &[
+    ("call.judged", &["outcome"]),
+    ("ask.opened",  &["tier", "tool"]),
+    ("ask.settled", &["outcome", "reason", "scope"]),
+    ("",            &["role", "name", "rule", "reason", "status", "after"]),
+];
 
 /// Shows, exports and checks the audit.
 #[derive(Args)]
@@ -177,7 +182,9 @@ fn brief(out: &mut impl Write, entry: &AuditRecord, palette: Palette) -> std::io
         Some(Value::String(command)) => command.clone(),
         Some(_) | None => input.to_string(),
     });
-    let said = SAID.iter().filter_map(|name| data.get(name)?.as_str().map(str::to_owned));
+    let row = SAID.iter().find(|(kind, _)| kind.is_empty() || *kind == entry.kind);
+    let names = row.map_or(&[][..], |(_, names)| names);
+    let said = names.iter().filter_map(|name| data.get(name)?.as_str().map(str::to_owned));
     let said: Vec<String> = said.chain(input).collect();
     let about = format!("{} {}  {}", entry.actor, short(&entry.subject), said.join(", "));
     let seq = palette.paint(Ink::Frame, &format!("{:>6}  {time}", entry.seq));

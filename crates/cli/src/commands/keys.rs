@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::bail;
 use clap::{Args, Subcommand, ValueEnum};
 use portcullis_approval::key::LOCAL;
 use portcullis_approval::{Owners, Role};
+use portcullis_client::{Address, Client};
 use portcullis_daemon::clock::Clock;
 use portcullis_daemon::identity::{NewKey, key_entry, make_key};
 use portcullis_store::Store;
@@ -20,6 +22,10 @@ use crate::data_dir::DataDir;
 use crate::escape;
 use crate::palette::{Ink, Palette};
 use crate::reach::{block_on, short};
+
+/// How often a new key is tried at a running daemon, and how long is waited between.
+const TRIES: usize = 40;
+const BETWEEN: Duration = Duration::from_millis(25);
 
 /// Makes, lists and revokes keys.
 #[derive(Args)]
@@ -87,10 +93,10 @@ impl Keys {
             let done = match &self.action {
                 Action::Create { role, name, owners, days } => {
                     let new = new_key(*role, name, owners, *days)?;
-                    create(out, &*store, new, self.json).await
+                    create(out, &*store, new, &data, self.json).await
                 }
                 Action::List => list(out, &*store, self.json, palette).await,
-                Action::Revoke { key } => revoke(out, &*store, key, self.json).await,
+                Action::Revoke { key } => revoke(out, &*store, key, &data, self.json).await,
             };
             store.close().await;
             done.map(|()| ExitCode::SUCCESS)
@@ -131,9 +137,11 @@ async fn create(
     out: &mut impl Write,
     store: &dyn Store,
     new: NewKey,
+    data: &DataDir,
     as_json: bool,
 ) -> anyhow::Result<()> {
     let (key, secret) = make_key(store, new, &user_name(), Clock::new().now()).await?;
+    tell_daemon(data, Some(secret.reveal())).await;
     if as_json {
         let shape = Key { key: Some(secret.reveal().to_owned()), ..Key::new(&key) };
         writeln!(out, "{}", serde_json::to_string(&shape)?)?;
@@ -145,6 +153,27 @@ async fn create(
         );
     }
     Ok(())
+}
+
+/// Has a running daemon look at the keys now; it would by itself within a second. A new key is
+/// tried until it counts, so that whoever reads it can use it.
+async fn tell_daemon(data: &DataDir, secret: Option<&str>) {
+    let Ok(socket) = data.socket() else { return };
+    let client = Client::new(Address::Socket(socket)).through("terminal");
+    let Ok(own) = std::fs::read_to_string(data.file("cli.key")) else { return };
+    // Signing the end of the audit is something to write, and whoever writes looks.
+    if client.clone().with_key(own.trim_end()).get("/v1/audit/checkpoint").await.is_err() {
+        return;
+    }
+    let Some(secret) = secret else { return };
+    let client = client.with_key(secret);
+    for _ in 0..TRIES {
+        tokio::time::sleep(BETWEEN).await;
+        let known = client.get("/v1/asks?limit=1").await;
+        if known.is_ok_and(|asks| asks.get("asks").is_some()) {
+            return;
+        }
+    }
 }
 
 async fn list(
@@ -180,6 +209,7 @@ async fn revoke(
     out: &mut impl Write,
     store: &dyn Store,
     named: &str,
+    data: &DataDir,
     as_json: bool,
 ) -> anyhow::Result<()> {
     let now = Clock::new().now();
@@ -200,6 +230,7 @@ async fn revoke(
     if !store.revoke_key(key.id, now, vec![entry]).await? {
         bail!("`{named}` was revoked already");
     }
+    tell_daemon(data, None).await;
     key.revoked_at = Some(now);
     if as_json {
         writeln!(out, "{}", serde_json::to_string(&Key::new(&key))?)?;
