@@ -232,6 +232,30 @@ fn a_person_approves_what_a_call_waits_for() {
 }
 
 #[test]
+fn the_readme_shows_what_an_ask_looks_like() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let (_, example) = readme.split_once("$ portcullis asks\n").expect("the example");
+    let (asks, approve) = example.split_once("$ portcullis approve 0da907\n").unwrap();
+    let (approved, _) = approve.split_once("```").unwrap();
+    let daemon = Home::new().serve();
+    let (waiting, mut error, id) = daemon.asking(&["call", "npm publish"]);
+    let shown = daemon.says(&["asks"]).out.replace(&id, "0da907");
+    // The directory and the time are those of the day.
+    let varies = |line: &str| line.starts_with("      in  ") || line.starts_with("0da907  ");
+    let steady =
+        |text: &str| text.lines().filter(|line| !varies(line)).collect::<Vec<_>>().join("\n");
+    assert_eq!(steady(&shown), steady(asks));
+    let said = daemon.says(&["approve", &id]);
+    // Below may stand that the call has not come back to wait yet.
+    assert!(said.out.replace(&id, "0da907").starts_with(approved), "{}{}", said.out, said.error);
+    assert!(waiting.wait_with_output().unwrap().status.success());
+    let mut rest = String::new();
+    error.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "", "one line of progress is enough");
+}
+
+#[test]
 fn a_rejection_carries_its_reason() {
     let daemon = Home::new().serve();
     let (waiting, _, _) = daemon.asking(&["call", "npm publish"]);

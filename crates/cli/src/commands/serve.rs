@@ -179,8 +179,8 @@ impl First {
             writeln!(out, "policy       {} (new; edit it as you like)", policy.display())?;
         }
         if self.is_first {
-            writeln!(out, "try it       portcullis demo      a small agent that asks; answer it")?;
-            writeln!(out, "             portcullis asks      what waits for you")?;
+            writeln!(out, "try it       portcullis demo --answer      a small agent asks you")?;
+            writeln!(out, "             portcullis asks --watch       what waits for you")?;
             writeln!(out, "agents       portcullis keys create --role agent --name NAME")?;
         }
         Ok(())
