@@ -354,6 +354,12 @@ fn the_audit_shows_what_was_changed() {
     assert_eq!(verify(&without(at)).1["first_wrong"]["seq"], wrong, "an entry was taken out");
     let point = lines.iter().rposition(|line| line.contains("\"signature\"")).unwrap();
     assert_eq!(verify(&without(point - 1)).0, 1, "the last was taken out, its signature stayed");
+    let first = lines.iter().position(|line| line.contains("\"signature\"")).unwrap();
+    let moved = without(first) + lines[first] + "\n";
+    let what = &verify(&moved).1["first_wrong"]["what"];
+    assert_eq!(what, "its checkpoint stands in the wrong place");
+    let tail = lines.iter().skip(first).fold(String::new(), |text, line| text + line + "\n");
+    assert!(verify(&tail).1["begins_behind"]["local"].as_u64() > Some(0), "older ones are gone");
     let forged = text.replace("\"signature\":\"", "\"signature\":\"A");
     assert_eq!(verify(&forged).0, 1, "nobody signed that");
     fs::write(home.0.join("other.pub"), format!("{}\n", "ab".repeat(32))).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! A [`Client`] reaches a daemon over its Unix socket or over `http://`, one connection for each
 //! request. It fails closed: an answer that is cut off, late, not JSON or in words nobody knows is
-//! an error, and only [`Outcome::Allow`] lets anything run. [`link`] carries the bytes, [`events`]
+//! an error, and only [`Outcome::Allow`] lets anything run. `link` carries the bytes, [`events`]
 //! follows the feed.
 
 use std::time::{Duration, Instant};

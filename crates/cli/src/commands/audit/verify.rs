@@ -23,6 +23,8 @@ struct Check {
     points: Vec<Checkpoint>,
     entries: u64,
     signed: BTreeMap<String, u64>,
+    /// The entry a chain begins behind, where older ones were removed.
+    begins: BTreeMap<String, u64>,
     public: Option<[u8; 32]>,
 }
 
@@ -56,6 +58,7 @@ impl Check {
         match self.chains.get(&point.node).map(Chain::head) {
             None if point.seq > 0 => {
                 self.chains.insert(point.node.clone(), Chain::after(point.seq, point.hash));
+                self.begins.insert(point.node.clone(), point.seq);
                 self.signed.insert(point.node.clone(), point.seq);
             }
             Some((seq, hash)) if seq == point.seq => {
@@ -64,6 +67,11 @@ impl Check {
                 }
                 self.signed.insert(point.node.clone(), seq);
             }
+            // Behind its place it would vouch for nothing: the entry it speaks of has gone by.
+            Some((seq, _)) if seq > point.seq => {
+                return Err(wrong(&point, "its checkpoint stands in the wrong place"));
+            }
+            // Before its place it is kept until the entry comes.
             None | Some(_) => {}
         }
         self.points.push(point);
@@ -93,7 +101,10 @@ impl Check {
         let unsigned: u64 = self
             .chains
             .iter()
-            .map(|(node, chain)| chain.head().0 - self.signed.get(node).copied().unwrap_or(0))
+            .map(|(node, chain)| {
+                let signed = self.signed.get(node).or_else(|| self.begins.get(node)).copied();
+                chain.head().0 - signed.unwrap_or(0)
+            })
             .sum();
         let points = self.points.len();
         let has_key = self.public.is_some();
@@ -102,6 +113,7 @@ impl Check {
                 let shape = json!({
                     "whole": true, "entries": self.entries, "checkpoints": points,
                     "signatures_checked": has_key, "entries_not_signed_yet": unsigned,
+                    "begins_behind": self.begins,
                 });
                 writeln!(out, "{shape}")?;
                 Ok(ExitCode::SUCCESS)
@@ -109,6 +121,13 @@ impl Check {
             (Ok(()), false) => {
                 let word = palette.paint(Ink::Allow, "whole");
                 writeln!(out, "{word}: entries {}, checkpoints {points}", self.entries)?;
+                for (node, seq) in &self.begins {
+                    let node = escape::line(node.as_bytes());
+                    writeln!(
+                        out,
+                        "  node `{node}` begins behind entry {seq}; older ones are gone"
+                    )?;
+                }
                 if !has_key {
                     writeln!(out, "  signatures were not checked; give `--public-key`")?;
                 }
@@ -177,6 +196,7 @@ pub async fn store(
     let head = store.head().await?;
     if let Some((seq, hash)) = head.base {
         check.chains.insert(store.node().to_owned(), Chain::after(seq, hash));
+        check.begins.insert(store.node().to_owned(), seq);
     }
     let base = head.base.map_or(0, |(seq, _)| seq);
     let mut found = Ok(());
