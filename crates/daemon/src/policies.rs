@@ -36,6 +36,9 @@ pub struct InForce {
     variations: Mutex<HashMap<Variation, Arc<Policy>>>,
 }
 
+/// The agent names a profile it may not have.
+struct NotOpen;
+
 /// A profile, and what a session says besides.
 type Variation = (Option<String>, Option<String>);
 
@@ -56,7 +59,7 @@ impl InForce {
         profile: Option<&str>,
         own: Option<&str>,
     ) -> Result<Option<Arc<Policy>>, PolicyError> {
-        let Some(profile) = self.profile(key_name, profile) else { return Ok(None) };
+        let Ok(profile) = self.profile(key_name, profile) else { return Ok(None) };
         if profile.is_none() && own.is_none() {
             return Ok(Some(Arc::clone(&self.policy)));
         }
@@ -85,17 +88,21 @@ impl InForce {
         Ok(Some(policy))
     }
 
-    /// The profile in force, if any; none at all where the agent names one it may not have.
-    fn profile<'a>(&'a self, key_name: &str, profile: Option<&'a str>) -> Option<Option<&'a str>> {
+    /// The profile in force, if any.
+    fn profile<'a>(
+        &'a self,
+        key_name: &str,
+        profile: Option<&'a str>,
+    ) -> Result<Option<&'a str>, NotOpen> {
         let meant = profile_of(&self.layers, key_name);
-        let Some(named) = profile else { return Some(meant) };
+        let Some(named) = profile else { return Ok(meant) };
         let mut profiles = self.layers.iter().flat_map(|(_, text)| &text.profiles);
         let is_open = profiles.any(|profile| {
             let mut globs = profile.agents.iter();
             profile.name == named
                 && globs.any(|glob| portcullis_engine::glob::matches(glob, key_name))
         });
-        is_open.then_some(Some(named))
+        if is_open { Ok(Some(named)) } else { Err(NotOpen) }
     }
 }
 

@@ -74,7 +74,9 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         analysis.push(act);
         return;
     };
-    if let Some(function) = analysis.state.functions.get(&written).cloned() {
+    let function = analysis.state.functions.get(&written).cloned();
+    let is_function = function.is_some();
+    if let Some(function) = function {
         let args = act.args.get(1..).unwrap_or_default();
         let body = analysis.found.acts.get(function.acts.clone()).unwrap_or_default();
         if body.iter().any(|inner| inner.program().is_none()) {
@@ -90,7 +92,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
     if analysis.state.aliases.contains(&written) {
         act.unknown = Some(unknown(&act, "an alias may stand for this name", true));
     }
-    if analysis.ground.folds_names && is_function.is_none() {
+    if analysis.ground.folds_names && !is_function {
         fold_names(&mut act);
     }
     let written = act.program().map_or(written, str::to_owned);

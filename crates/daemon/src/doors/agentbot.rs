@@ -181,6 +181,7 @@ fn fault(fault: Fault) -> (StatusCode, Refused) {
         }
         Fault::Profile(_) => said(StatusCode::FORBIDDEN, "Forbidden"),
         fault @ (Fault::Policy(_)
+        | Fault::SessionPolicy(_)
         | Fault::Store(
             StoreError::GrantGone(_)
             | StoreError::NameTaken(_)

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::App;
 use crate::authority::{Answered, Fault, Seen, Submission, decision_of};
+use crate::config::Config;
 use crate::doors::ask_id;
 use crate::error::{ApiError, json_response};
 use crate::extract::{Bytes, Query};
@@ -57,6 +58,8 @@ fn route(
         about,
         most_bytes: MOST_BYTES,
         takes_query_key: false,
+        takes_origin: false,
+        is_waived: |config: &Config| config.dialects.agentscope.loopback_without_key,
         takes: None,
         gives: None,
         refuse,
