@@ -116,9 +116,9 @@ async fn a_mode_switch_takes_effect_with_the_next_call_of_that_session_only() {
     assert_eq!(submit(&node, &next).await["behavior"], "ask");
     let own = node.as_key(&node.agent, "GET", path, &Value::Null).await;
     assert_eq!(own.json()["mode"], "explore", "an agent reads its own");
-    let none =
+    let unknown =
         node.as_key(&node.approver, "GET", "/agentscope/sessions/none/context", &Value::Null).await;
-    assert_eq!((none.status, none.code().as_str()), (404, "NO_SUCH_SESSION"));
+    assert_eq!((unknown.status, unknown.code().as_str()), (404, "NO_SUCH_SESSION"));
     let bad = node.as_key(&node.approver, "PUT", path, &json!({ "mode": "yolo" })).await;
     assert_eq!((bad.status, bad.code().as_str()), (400, "INVALID_REQUEST"));
     let audit = node

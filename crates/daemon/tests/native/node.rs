@@ -183,12 +183,12 @@ async fn talk<S>(mut stream: S, method: &str, path: &str, headers: &[&str], body
 where
     S: AsyncReadExt + AsyncWriteExt + Unpin,
 {
-    let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
-    for header in headers {
-        text.push_str(header);
-        text.push_str("\r\n");
-    }
-    text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+    let head = headers.join("\r\n");
+    let length = body.len();
+    let text = format!(
+        "{method} {path} HTTP/1.1\r\nConnection: close\r\n{head}\r\n\
+         Content-Length: {length}\r\n\r\n{body}"
+    );
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
     // A server that refuses a large body may close before it was read.
