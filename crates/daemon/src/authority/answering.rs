@@ -106,7 +106,9 @@ impl Authority {
         let entry = record::granted(&grant, actor, self.now());
         self.store().make_grant(&grant, vec![entry]).await?;
         self.refresh_grants().await?;
-        self.settle_by_grants(&grant.owner, actor).await;
+        if grant.uses_left.is_none() {
+            self.settle_by_grants(&grant.owner, actor).await;
+        }
         Ok(())
     }
 
@@ -140,7 +142,8 @@ impl Authority {
             self.refresh_grants().await?;
         }
         self.waiters().wake(ask.id);
-        if !settlement.grants.is_empty() {
+        // What is counted is for calls that come: an ask that it settled would take no use of it.
+        if settlement.grants.iter().any(|grant| grant.uses_left.is_none()) {
             let (authority, owner, by) = (self.clone(), ask.asker.owner.clone(), by.clone());
             tokio::spawn(async move { authority.settle_by_grants(&owner, &by).await });
         }
