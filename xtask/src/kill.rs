@@ -36,6 +36,9 @@ pub struct Arguments {
     binary: Option<PathBuf>,
 }
 
+/// How many lives are looked at again after each kill.
+const RECENT: u64 = 20;
+
 /// The shortest and the longest life of a daemon, in milliseconds.
 const LIFE_MS: (usize, usize) = (20, 400);
 
@@ -63,12 +66,18 @@ fn cycles(
 ) -> anyhow::Result<()> {
     let mut chance = Chance::split(arguments.seed, 0);
     let mut memory = Memory::default();
+    // After a kill the last lives are looked at; everything, in the end.
+    let mut recent = Memory::default();
     let mut next = 0;
     for cycle in 0..arguments.cycles {
         let daemon = Daemon::start(binary, home)?;
-        check(&daemon, &memory).with_context(|| format!("after kill {cycle}"))?;
+        check(&daemon, &recent).with_context(|| format!("after kill {cycle}"))?;
+        if cycle % RECENT == 0 {
+            recent = Memory::after(&recent);
+        }
         let life = chance.between(LIFE_MS.0, LIFE_MS.1) as u64;
         let lived = people::work(&daemon, cycle, &mut next, Duration::from_millis(life));
+        recent.add(lived.clone());
         memory.add(lived);
     }
     let daemon = Daemon::start(binary, home)?;

@@ -11,8 +11,9 @@ use super::people::Memory;
 
 /// Whether everything acknowledged is still there.
 pub fn check(daemon: &Daemon, memory: &Memory) -> anyhow::Result<()> {
-    let states = states(daemon)?;
-    for (command, ask) in &memory.asks {
+    let states = states(daemon, memory.floor.as_deref())?;
+    let young = |ask: &String| memory.floor.as_ref().is_none_or(|floor| ask > floor);
+    for (command, ask) in memory.asks.iter().filter(|(_, ask)| young(ask)) {
         let state = states.get(ask).with_context(|| format!("ask {ask} of `{command}` is lost"))?;
         if let Some(outcome) = memory.answers.get(ask) {
             ensure!(
@@ -22,7 +23,7 @@ pub fn check(daemon: &Daemon, memory: &Memory) -> anyhow::Result<()> {
             );
         }
     }
-    for (ask, state) in &states {
+    for (ask, state) in states.iter().filter(|(ask, _)| memory.knows(ask)) {
         let is_allowed = state.outcome.as_deref() == Some("allow");
         ensure!(
             !is_allowed
@@ -35,7 +36,7 @@ pub fn check(daemon: &Daemon, memory: &Memory) -> anyhow::Result<()> {
         let state = states.get(ask).with_context(|| format!("allowed: {ask}"))?;
         ensure!(state.outcome.as_deref() == Some("allow"), "ask {ask} ran and is not allowed");
     }
-    let grants = pages(daemon, "/v1/grants?all=1&limit=1000", "grants")?;
+    let grants = pages(daemon, "/v1/grants?all=1&limit=1000", String::new(), "grants")?;
     let grants: BTreeSet<&str> =
         grants.iter().filter_map(|grant| grant.get("id")?.as_str()).collect();
     for grant in &memory.grants {
@@ -46,7 +47,7 @@ pub fn check(daemon: &Daemon, memory: &Memory) -> anyhow::Result<()> {
 
 /// The audit, whole; its chain must hold.
 pub fn chain(daemon: &Daemon) -> anyhow::Result<Vec<Value>> {
-    let entries = pages(daemon, "/v1/audit?limit=1000", "entries")?;
+    let entries = pages(daemon, "/v1/audit?limit=1000", String::new(), "entries")?;
     let mut chain = Chain::default();
     for entry in &entries {
         chain.take(&entry.to_string())?;
@@ -85,8 +86,9 @@ struct State {
     reason: Option<String>,
 }
 
-fn states(daemon: &Daemon) -> anyhow::Result<BTreeMap<String, State>> {
-    let asks = pages(daemon, "/v1/asks?state=any&limit=1000", "asks")?;
+fn states(daemon: &Daemon, floor: Option<&str>) -> anyhow::Result<BTreeMap<String, State>> {
+    let after = floor.map_or_else(String::new, |floor| format!("&after={floor}"));
+    let asks = pages(daemon, "/v1/asks?state=any&limit=1000", after, "asks")?;
     let state = |ask: &Value| {
         let decision = ask.get("decision");
         let text = |name: &str| Some(decision?.get(name)?.as_str()?.to_owned());
@@ -97,9 +99,8 @@ fn states(daemon: &Daemon) -> anyhow::Result<BTreeMap<String, State>> {
 }
 
 /// A list, page by page.
-fn pages(daemon: &Daemon, path: &str, name: &str) -> anyhow::Result<Vec<Value>> {
+fn pages(daemon: &Daemon, path: &str, mut after: String, name: &str) -> anyhow::Result<Vec<Value>> {
     let mut all = Vec::new();
-    let mut after = String::new();
     loop {
         let path = format!("{path}{after}");
         let (status, page) = send(daemon.address, &daemon.approver, "GET", &path, "")?;

@@ -14,8 +14,10 @@ const AGENTS: u64 = 4;
 const APPROVERS: u64 = 2;
 
 /// What was acknowledged, and what was only sent.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Memory {
+    /// Only asks younger than this one.
+    pub floor: Option<String>,
     /// Asks, by the command they are about.
     pub asks: BTreeMap<String, String>,
     /// Answers: the ask and the outcome.
@@ -31,6 +33,17 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Whether somebody here asked it; of asks of others nobody here knows who approved them.
+    pub fn knows(&self, ask: &str) -> bool {
+        self.floor.is_none() || self.asks.values().any(|known| known == ask)
+    }
+
+    /// What comes behind everything that another memory has.
+    pub fn after(other: &Memory) -> Memory {
+        let floor = other.asks.values().max().or(other.floor.as_ref()).cloned();
+        Memory { floor, ..Memory::default() }
+    }
+
     /// Adds what happened in one life.
     pub fn add(&mut self, other: Memory) {
         self.asks.extend(other.asks);
