@@ -1,8 +1,8 @@
 //! HTTP and WebSocket around one authority.
 //!
 //! [`open`] brings a node up from its parts; [`Node::serve`] answers until it is told to stop.
-//! [`authority`] is the one place where pure code meets I/O, [`router`] and [`routes`] say what
-//! can be asked, [`identity`] who may ask it, and [`doors`] speak the dialects of others.
+//! `authority` is the one place where pure code meets I/O, `router` and `routes` say what
+//! can be asked, [`identity`] who may ask it, and `doors` speak the dialects of others.
 
 use std::path::PathBuf;
 use std::sync::Arc;
