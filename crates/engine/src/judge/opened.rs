@@ -1,7 +1,7 @@
 //! What a dialect opens beside the modes: its file tools, and fetches that are saved.
 //!
 //! A dialect whose own table says which of its file tools run at once lays an
-//! [`Opened`](crate::policy::Opened) over the policy. Deny and ask rules come before it, and what
+//! [`Opened`] over the policy. Deny and ask rules come before it, and what
 //! it does not open is left to the mode.
 
 use super::{Bench, Facts, Step, finding};
