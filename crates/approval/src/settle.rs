@@ -143,10 +143,13 @@ pub fn expire(ask: &Ask, verdict: &Verdict, was_watched: bool, now: Moment) -> D
                 verdict.acts.iter().all(|act| act.is_read_only || act.outcome == Outcome::Allow)
             }
         };
-    Decision {
-        outcome: if is_open { Outcome::Allow } else { Outcome::Deny },
-        ..ended(ask, State::Expired, "expiry", "fallback", now)
-    }
+    Decision { outcome: if is_open { Outcome::Allow } else { Outcome::Deny }, ..lapse(ask, now) }
+}
+
+/// Ends an ask whose deadline has passed and about which no verdict can be given any more.
+#[must_use]
+pub fn lapse(ask: &Ask, now: Moment) -> Decision {
+    ended(ask, State::Expired, "expiry", "fallback", now)
 }
 
 /// Ends an ask whose call is gone.

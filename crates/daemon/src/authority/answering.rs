@@ -91,8 +91,12 @@ impl Authority {
     /// # Errors
     /// Somebody settled it first.
     pub async fn expire(&self, ask: &Ask, was_watched: bool) -> Result<Decision, Fault> {
-        let verdict = self.judge_again(ask, &ask.call.input).await?;
-        let decision = expire(ask, &verdict, was_watched, self.now());
+        let decision = match self.judge_again(ask, &ask.call.input).await {
+            Ok(verdict) => expire(ask, &verdict, was_watched, self.now()),
+            Err(Fault::Store(error)) => return Err(Fault::Store(error)),
+            // A policy that cannot be read opens nothing, and holds no ask up.
+            Err(_) => settle::lapse(ask, self.now()),
+        };
         let settlement = Settlement { decision, grants: Vec::new() };
         self.commit(ask, &settlement, None).await?;
         Ok(settlement.decision)
