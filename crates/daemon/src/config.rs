@@ -325,7 +325,7 @@ mod tests {
             ("[limits]\npending_asks_per_agent = -1",         "invalid value"),
             ("[dialects.agentbot]\nlisten = \"3001\"",        "is no address"),
             ("[dialects.comma]\nloopback_without_key = true", ""),
-            ("[tls]\ncert = \"c\"\nkey = \"k\"\n[dialects.agentbot]\nloopback_without_key = true\nlisten = \"0.0.0.0:3001\"", "loopback only"),
+            ("behind_proxy = true\n[dialects.agentbot]\nloopback_without_key = true\nlisten = \"0.0.0.0:3001\"", "loopback only"),
             ("behind_proxy = true\n[dialects.comma]\nloopback_without_key = true", "loopback only"),
         ];
         for (text, want) in cases {
