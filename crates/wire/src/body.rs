@@ -16,6 +16,10 @@ pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
     let text = str::from_utf8(bytes).map_err(|error| {
         Error::invalid(format!("not UTF-8 from byte {} on", error.valid_up_to()))
     })?;
+    // A list of values without their names would be taken for an object otherwise.
+    if text.trim_start().starts_with('[') {
+        return Err(Error::invalid("the body is a list; an object is expected"));
+    }
     let mut reader = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize(&mut reader);
     let value = read.map_err(|error| {

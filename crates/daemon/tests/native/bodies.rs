@@ -11,7 +11,8 @@ async fn what_is_wrong_with_a_body_is_named() {
     #[rustfmt::skip]
     let cases = [
         ("",                                              400, "not JSON"),
-        ("[]",                                            400, ""),
+        ("[]",                                            400, "an object is expected"),
+        (r#"["Bash",{"command":"ls"}]"#,                  400, "an object is expected"),
         ("{",                                             400, "not JSON"),
         (r#"{"tool":"Bash"}"#,                            400, "`input` is missing"),
         (r#"{"input":{}}"#,                               400, "`tool`"),
