@@ -206,7 +206,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Adds what stands between broken lines, which a comment does not join, and what stands
-    /// behind `>&-`.
+    /// behind `>&-` and `>& -`.
     fn push_broken(&self, token: &Token, tokens: &mut Vec<Token>) {
         let mut from = 0;
         for &at in self.breaks.iter().chain(&[token.text.len()]) {
@@ -216,7 +216,10 @@ impl<'t> Scan<'t> {
             }
             from = at;
         }
-        let before = (token.span.start as usize).checked_sub(1).and_then(|at| self.text.get(at));
+        // Blanks may stand between the operator and the dash that closes, also broken lines.
+        let between = |byte: &&u8| !matches!(byte, b' ' | b'\t' | b'\r' | b'\\' | b'\n');
+        let before = self.text.get(..token.span.start as usize).unwrap_or_default();
+        let before = before.iter().rev().find(between);
         if let (Some(b'&'), Some(rest)) = (before, token.text.strip_prefix(b"-")) {
             tokens.push(Token { text: rest.to_vec(), span: token.span, begins: true });
         }
@@ -326,5 +329,18 @@ fn push_pieces(token: &Token, tokens: &mut Vec<Token>) {
     let pieces = token.text.split(is_glue).filter(|piece| !piece.is_empty());
     for piece in pieces {
         tokens.push(Token { text: piece.to_vec(), span: token.span, begins: true });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scan;
+
+    #[test]
+    fn what_stands_behind_a_closing_dash_is_a_word_of_its_own() {
+        for text in ["rm <&-a", "rm&<& -a", "rm >& \\\n -a"] {
+            let tokens = scan(text.as_bytes());
+            assert!(tokens.iter().any(|token| token.text == b"a"), "`{text}`: {tokens:?}");
+        }
     }
 }
