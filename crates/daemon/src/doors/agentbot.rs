@@ -28,7 +28,7 @@ use crate::App;
 use crate::authority::{Fault, Overlay};
 use crate::config::{Agentbot, Config};
 use crate::error::json_response;
-use crate::extract::BadBody;
+use crate::extract::{BadBody, Bytes};
 use crate::identity::{Caller, Via};
 use crate::router::{MOST_BYTES, Route, Shut, Who};
 
@@ -147,10 +147,15 @@ fn not_found() -> Response {
     refused(StatusCode::NOT_FOUND, "Request not found")
 }
 
-fn bad_body(bad: BadBody) -> (StatusCode, &'static str) {
-    match bad {
-        BadBody::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "Body too large"),
-        BadBody::Broken => (StatusCode::REQUEST_TIMEOUT, "Body incomplete"),
+/// What a body says, or the status and the sentence that refuse it.
+fn taken<T>(
+    body: Result<Bytes, BadBody>,
+    read: fn(&[u8]) -> Result<T, String>,
+) -> Result<T, (StatusCode, String)> {
+    match body {
+        Ok(Bytes(body)) => read(&body).map_err(|sentence| (StatusCode::BAD_REQUEST, sentence)),
+        Err(BadBody::TooLarge) => Err((StatusCode::PAYLOAD_TOO_LARGE, "Body too large".to_owned())),
+        Err(BadBody::Broken) => Err((StatusCode::REQUEST_TIMEOUT, "Body incomplete".to_owned())),
     }
 }
 

@@ -61,7 +61,11 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
         usage.operands.iter().filter_map(|&at| args.get(at)).cloned().collect();
     match prints {
         Prints::Nothing => Vec::new(),
-        Prints::Operands => of_args(&operands),
+        Prints::Operands => {
+            // A format may join its arguments to one name.
+            let whole = super::simple::printed(act).map(|text| of_text(&text)).unwrap_or_default();
+            whole.into_iter().chain(of_args(&operands)).collect()
+        }
         Prints::Programs => {
             let known = operands.iter().filter_map(Arg::as_known);
             known.map(|name| read(Target::Path(format!("/usr/local/bin/{name}")), false)).collect()

@@ -10,7 +10,7 @@ use portcullis_engine::Outcome;
 use portcullis_wire::dialects::agentbot::answers::Classified;
 use portcullis_wire::dialects::agentbot::{Classify, as_given};
 
-use super::{NAME, bad_body, fault, not_classified, words};
+use super::{NAME, fault, not_classified, taken, words};
 use crate::App;
 use crate::authority::{Answered, Seen, Submission, decision_of};
 use crate::doors::hook_text;
@@ -24,16 +24,9 @@ pub async fn classify(
     caller: Caller,
     body: Result<Bytes, BadBody>,
 ) -> Response {
-    let body = match body {
-        Ok(Bytes(body)) => body,
-        Err(bad) => {
-            let (status, sentence) = bad_body(bad);
-            return not_classified(status, sentence);
-        }
-    };
-    let body = match Classify::read(&body) {
+    let body = match taken(body, Classify::read) {
         Ok(body) => body,
-        Err(sentence) => return not_classified(StatusCode::BAD_REQUEST, &sentence),
+        Err((status, sentence)) => return not_classified(status, &sentence),
     };
     let submission = submission(&app, &caller, body);
     let call = submission.call.clone();

@@ -10,7 +10,7 @@ use portcullis_wire::dialects::agentbot::answers::NowEnabled;
 use portcullis_wire::dialects::agentbot::{Enable, Enabled};
 use serde_json::{Value, json};
 
-use super::{NAME, bad_body, fault, not_found, refused};
+use super::{NAME, fault, not_found, refused, taken};
 use crate::App;
 use crate::authority::Fault;
 use crate::chance;
@@ -37,16 +37,9 @@ pub async fn enable(
     caller: Caller,
     body: Result<Bytes, BadBody>,
 ) -> Response {
-    let body = match body {
-        Ok(Bytes(body)) => body,
-        Err(bad) => {
-            let (status, sentence) = bad_body(bad);
-            return refused(status, sentence);
-        }
-    };
-    let said = match Enable::read(&body) {
+    let said = match taken(body, Enable::read) {
         Ok(said) => said,
-        Err(sentence) => return refused(StatusCode::BAD_REQUEST, &sentence),
+        Err((status, sentence)) => return refused(status, &sentence),
     };
     let meant = match said.what {
         Enabled::Call { agent, tool, input } => {

@@ -14,7 +14,7 @@ use portcullis_wire::dialects::agentbot::answers::{
 };
 use portcullis_wire::dialects::agentbot::{Decide, Modified, Word, as_given, changed};
 
-use super::{approver, bad_body, decided, ended_because, fault, not_found, refused, words};
+use super::{approver, decided, ended_because, fault, not_found, refused, taken, words};
 use crate::App;
 use crate::authority::{Fault, decision_of};
 use crate::doors::{ask_id, hook_text};
@@ -138,16 +138,9 @@ pub async fn decide(
     caller: Caller,
     body: Result<Bytes, BadBody>,
 ) -> Response {
-    let body = match body {
-        Ok(Bytes(body)) => body,
-        Err(bad) => {
-            let (status, sentence) = bad_body(bad);
-            return refused(status, sentence);
-        }
-    };
-    let said = match Decide::read(&body) {
+    let said = match taken(body, Decide::read) {
         Ok(said) => said,
-        Err(sentence) => return refused(StatusCode::BAD_REQUEST, &sentence),
+        Err((status, sentence)) => return refused(status, &sentence),
     };
     match answer(&app, &caller, &said).await {
         Ok((ask, decision)) => json_response(StatusCode::OK, &outcome(&said, &ask, &decision)),
