@@ -61,16 +61,7 @@ impl Printer<'_> {
                 let text = self.nested(script);
                 match form {
                     CommandForm::Dollar => self.between("$(", &text, ")"),
-                    CommandForm::Backtick => {
-                        self.put("`");
-                        for byte in text {
-                            if matches!(byte, b'\\' | b'`') || quoted && byte == b'"' {
-                                self.put("\\");
-                            }
-                            self.put([byte]);
-                        }
-                        self.put("`");
-                    }
+                    CommandForm::Backtick => self.backticked(&text, quoted),
                     CommandForm::Brace => self.between("${ ", &text, "}"),
                     CommandForm::BraceReply => self.between("${|", &text, "}"),
                 }
@@ -96,6 +87,24 @@ impl Printer<'_> {
             }
             PartKind::Array(elements) => self.elements(elements),
         }
+    }
+
+    /// Backticks take a backslash away only before what they would else understand.
+    fn backticked(&mut self, text: &[u8], quoted: bool) {
+        let special = |byte: u8| matches!(byte, b'\\' | b'`') || quoted && byte == b'"';
+        self.put("`");
+        for (at, &byte) in text.iter().enumerate() {
+            let doubled = match text.get(at + 1) {
+                _ if byte != b'\\' => special(byte),
+                Some(&next) => special(next) || matches!(next, b'$' | b'\n'),
+                None => true,
+            };
+            if doubled {
+                self.put("\\");
+            }
+            self.put([byte]);
+        }
+        self.put("`");
     }
 
     fn between(&mut self, opener: &str, text: &[u8], closer: &str) {
