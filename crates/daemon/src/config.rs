@@ -257,14 +257,6 @@ impl Config {
     /// It does; the message says what, and the way out.
     pub fn check(&self) -> Result<(), ConfigError> {
         let wrong = |message: String| Err(ConfigError { message, span: None });
-        if self.tls.is_some() {
-            // Listening in the clear where somebody asked for TLS would be the worst answer.
-            return wrong(
-                "`[tls]` is not served by this version; let a proxy do TLS and set \
-                 `behind_proxy = true`"
-                    .to_owned(),
-            );
-        }
         if self.otlp.is_some() {
             return wrong("`[otlp]` is not sent by this version; leave it out".to_owned());
         }
@@ -279,10 +271,10 @@ impl Config {
             let Ok(address) = listen.parse::<SocketAddr>() else {
                 return wrong(format!("`{key}`: `{listen}` is no address; use `127.0.0.1:3001`"));
             };
-            if !address.ip().is_loopback() && !self.behind_proxy {
+            if !address.ip().is_loopback() && !self.behind_proxy && self.tls.is_none() {
                 return wrong(format!(
-                    "`{key}`: `{listen}` can be reached from outside; set `behind_proxy = true` if a \
-                     proxy does TLS, or listen on 127.0.0.1"
+                    "`{key}`: `{listen}` can be reached from outside; name a certificate in `[tls]`, \
+                     set `behind_proxy = true` if a proxy does TLS, or listen on 127.0.0.1"
                 ));
             }
         }
@@ -320,7 +312,8 @@ mod tests {
         let cases = [
             ("listen = \"0.0.0.0:80\"",                       "can be reached from outside"),
             ("listen = \"0.0.0.0:80\"\nbehind_proxy = true",  ""),
-            ("[tls]\ncert = \"c\"\nkey = \"k\"",                  "not served by this version"),
+            ("listen = \"0.0.0.0:80\"\n[tls]\ncert = \"c\"\nkey = \"k\"", ""),
+            ("[tls]\ncert = \"c\"",                            "missing field `key`"),
             ("lisen = \"127.0.0.1:1\"",                       "unknown field `lisen`"),
             ("[limits]\npending_asks_per_agent = -1",         "invalid value"),
             ("[dialects.agentbot]\nlisten = \"3001\"",        "is no address"),

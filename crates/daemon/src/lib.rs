@@ -14,6 +14,7 @@ use portcullis_approval::receipt::Signer;
 use portcullis_layers::{LayerError, Places};
 use portcullis_store::{Store, StoreError};
 use tokio::net::{TcpListener, UnixListener};
+use tokio_rustls::TlsAcceptor;
 
 mod authority;
 pub mod chance;
@@ -32,6 +33,7 @@ mod policies;
 mod refusals;
 mod router;
 mod routes;
+mod tls;
 mod waiters;
 
 use authority::Authority;
@@ -41,6 +43,7 @@ use identity::Identity;
 use metrics::Metrics;
 use policies::Policies;
 use refusals::Refusals;
+use tls::TlsError;
 
 /// How often policy files and the machine's sleep are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -122,18 +125,23 @@ pub enum StartError {
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
 }
 
 /// A node that is up and not yet listening.
 pub struct Node {
     app: App,
+    tls: Option<TlsAcceptor>,
 }
 
 /// Brings a node up.
 ///
 /// # Errors
-/// The policy is broken or the store cannot be used.
+/// The policy is broken, or the store or the certificate cannot be used.
 pub async fn open(parts: Parts) -> Result<Node, StartError> {
+    let tls = parts.config.tls.as_ref().map(tls::acceptor).transpose()?;
     let policies = Policies::open(parts.places, parts.policy)?;
     let limits = parts.config.limits.clone();
     let overlays = doors::overlays(&parts.config);
@@ -147,12 +155,12 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
         identity,
         feed: Feed::default(),
         metrics,
-        has_tls: parts.config.tls.is_some(),
+        has_tls: tls.is_some(),
         config: Arc::new(parts.config),
         authority,
     };
     app.refresh_keys().await?;
-    Ok(Node { app })
+    Ok(Node { app, tls })
 }
 
 impl Node {
@@ -192,30 +200,25 @@ impl Node {
         tokio::spawn(expiry::watch(app.authority.clone()));
         tokio::spawn(tend(app.clone()));
         let mut listeners = tokio::task::JoinSet::new();
+        let listen = |tcp: TcpListener, address, router| {
+            let Config { host_names, origins, .. } = &*app.config;
+            let names = Arc::new(listen::Names::new(address, app.has_tls, host_names, origins));
+            listen::serve_tcp(tcp, self.tls.clone(), names, router, stopping.clone())
+        };
         if let Ok(address) = tcp.local_addr() {
-            let config = &app.config;
-            let names =
-                listen::Names::new(address, app.has_tls, &config.host_names, &config.origins);
-            let names = Arc::new(names);
-            listeners.spawn(listen::serve_tcp(tcp, names, router.clone(), stopping.clone()));
+            listeners.spawn(listen(tcp, address, router.clone()));
         }
         for (address, routes) in doors::listeners(&app.config) {
             // A busy port of another program must not keep the daemon from its own work.
-            let own = match TcpListener::bind(address).await {
-                Ok(own) => own,
-                Err(error) => {
-                    tracing::error!("nobody listens at {address}: {error}");
-                    continue;
+            match TcpListener::bind(address).await {
+                Ok(own) => {
+                    listeners.spawn(listen(own, address, router::router(app, &routes)));
                 }
-            };
-            let config = &app.config;
-            let names =
-                listen::Names::new(address, app.has_tls, &config.host_names, &config.origins);
-            let router = router::router(app, &routes);
-            listeners.spawn(listen::serve_tcp(own, Arc::new(names), router, stopping.clone()));
+                Err(error) => tracing::error!("nobody listens at {address}: {error}"),
+            }
         }
         if let Some((socket, user)) = socket {
-            listeners.spawn(listen::serve_socket(socket, user, router, stopping));
+            listeners.spawn(listen::serve_socket(socket, user, router, stopping.clone()));
         }
         stop.await;
         app.authority.stop();

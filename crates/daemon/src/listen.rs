@@ -7,12 +7,14 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use axum::serve::Listener;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use crate::authority::stopped;
@@ -101,31 +103,28 @@ impl Connection {
 /// Serves connections of a TCP listener until the node goes down.
 pub async fn serve_tcp(
     listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     names: Arc<Names>,
     router: Router,
-    mut stopping: watch::Receiver<bool>,
+    stopping: watch::Receiver<bool>,
 ) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = stopped(&mut stopping) => return,
-        };
-        let Ok((stream, _)) = accepted else {
-            // Out of descriptors, most likely: give some time to close.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        };
+    let stop = stopping.clone();
+    each(listener, stop, move |stream: TcpStream| {
         // Answers are small and somebody waits for them.
         let _ = stream.set_nodelay(true);
         let connection = Connection::tcp(Arc::clone(&names));
-        let (router, stopping) = (router.clone(), stopping.clone());
-        tokio::spawn(async move {
-            serve(stream, connection, router, stopping).await;
-            drop(place);
-        });
-    }
+        let (tls, router, stopping) = (tls.clone(), router.clone(), stopping.clone());
+        async move {
+            let Some(tls) = tls else { return serve(stream, connection, router, stopping).await };
+            // A client that begins a handshake and does not end it holds its place no longer than
+            // one that does not end a head.
+            let shaken = tokio::time::timeout(HEAD_TIME, tls.accept(stream)).await;
+            if let Ok(Ok(stream)) = shaken {
+                serve(stream, connection, router, stopping).await;
+            }
+        }
+    })
+    .await;
 }
 
 /// Serves connections of a socket in the file system, for this user only.
@@ -133,27 +132,41 @@ pub async fn serve_socket(
     listener: UnixListener,
     user: u32,
     router: Router,
-    mut stopping: watch::Receiver<bool>,
+    stopping: watch::Receiver<bool>,
 ) {
+    let stop = stopping.clone();
+    each(listener, stop, move |stream: UnixStream| {
+        let is_ours = stream.peer_cred().is_ok_and(|peer| peer.uid() == user);
+        let (router, stopping) = (router.clone(), stopping.clone());
+        async move {
+            if is_ours {
+                serve(stream, Connection::socket(), router, stopping).await;
+            } else {
+                tracing::warn!("a connection of another user to the socket was closed");
+            }
+        }
+    })
+    .await;
+}
+
+/// Takes what comes in, each in a task of its own and so many at once, until the node goes down.
+async fn each<L, Served>(
+    mut listener: L,
+    mut stopping: watch::Receiver<bool>,
+    take: impl Fn(L::Io) -> Served,
+) where
+    L: Listener,
+    Served: Future<Output = ()> + Send + 'static,
+{
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let served = tokio::select! {
+            (stream, _) = listener.accept() => take(stream),
             () = stopped(&mut stopping) => return,
         };
-        let Ok((stream, _)) = accepted else {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        let is_ours = stream.peer_cred().is_ok_and(|peer| peer.uid() == user);
-        if !is_ours {
-            tracing::warn!("a connection of another user to the socket was closed");
-            continue;
-        }
-        let (router, stopping) = (router.clone(), stopping.clone());
         tokio::spawn(async move {
-            serve(stream, Connection::socket(), router, stopping).await;
+            served.await;
             drop(place);
         });
     }

@@ -17,3 +17,5 @@ mod gate;
 mod node;
 #[path = "native/openapi.rs"]
 mod openapi;
+#[path = "native/tls.rs"]
+mod tls;

@@ -9,7 +9,7 @@ use portcullis_approval::{Owners, Role};
 use portcullis_daemon::clock::Clock;
 use portcullis_daemon::config::Config;
 use portcullis_daemon::identity::{NewKey, make_key};
-use portcullis_daemon::{Parts, open};
+use portcullis_daemon::{Parts, StartError, open};
 use portcullis_layers::Places;
 use portcullis_store::{Sqlite, Store};
 use serde_json::Value;
@@ -59,8 +59,17 @@ impl Node {
         Node::in_directory(Arc::new(TempDir::new().unwrap()), config).await
     }
 
+    /// A node, if it comes up.
+    pub async fn try_with(config: Config) -> Result<Node, StartError> {
+        Node::try_in_directory(Arc::new(TempDir::new().unwrap()), config).await
+    }
+
     /// A node on whatever an earlier one left behind.
     pub async fn in_directory(directory: Arc<TempDir>, config: Config) -> Node {
+        Node::try_in_directory(directory, config).await.unwrap()
+    }
+
+    async fn try_in_directory(directory: Arc<TempDir>, config: Config) -> Result<Node, StartError> {
         let path = directory.path();
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(path.join("db"), "local").unwrap());
         let now = Clock::new().now();
@@ -95,7 +104,7 @@ impl Node {
             config,
             internal_key: Some("internal-secret".to_owned()),
         };
-        let node = open(parts).await.unwrap();
+        let node = open(parts).await?;
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = tcp.local_addr().unwrap();
         let socket = path.join("sock");
@@ -110,7 +119,7 @@ impl Node {
             node.serve(tcp, Some((socket, user)), stopped).await.unwrap();
         });
         let [agent, approver, admin]: [String; 3] = secrets.try_into().unwrap();
-        Node { directory, address, agent, approver, admin, stop: Some(stop), served }
+        Ok(Node { directory, address, agent, approver, admin, stop: Some(stop), served })
     }
 
     /// Stops the node and starts another on what it left behind.
@@ -179,7 +188,8 @@ impl Node {
     }
 }
 
-async fn talk<S>(mut stream: S, method: &str, path: &str, headers: &[&str], body: &str) -> Reply
+/// Says one request on a connection and reads the answer whole.
+pub async fn talk<S>(mut stream: S, method: &str, path: &str, headers: &[&str], body: &str) -> Reply
 where
     S: AsyncReadExt + AsyncWriteExt + Unpin,
 {
