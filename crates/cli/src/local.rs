@@ -11,6 +11,7 @@ use portcullis_engine::{Mode, Policy, Verdict, judge};
 use portcullis_layers::{Layers, Live, Places};
 use serde_json::json;
 
+use crate::outlet::aside;
 use crate::palette::{Ink, Palette};
 
 /// Which policy is in force, and where.
@@ -45,7 +46,7 @@ impl Ground {
         let layers = Layers::read(places, directory.as_ref(), self.policy.as_deref())?;
         let palette = Palette::for_output(&std::io::stderr());
         for warning in &layers.warnings {
-            eprintln!("{}: {warning}", palette.paint(Ink::Unknown, "warning"));
+            aside!("{}: {warning}", palette.paint(Ink::Unknown, "warning"));
         }
         Ok(layers)
     }

@@ -2,6 +2,17 @@
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 
+/// Says something on standard error, to whoever still listens there.
+macro_rules! aside {
+    ($($text:tt)*) => {{
+        let _ = std::io::Write::write_fmt(
+            &mut std::io::stderr().lock(),
+            format_args!("{}\n", format_args!($($text)*)),
+        );
+    }};
+}
+pub(crate) use aside;
+
 /// A writer that lets what it is given fall once its reader is gone, as in `portcullis … | head`.
 /// The answer is then still the exit code's to give.
 pub struct Outlet<W: Write> {

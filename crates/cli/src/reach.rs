@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::ancestors;
 use crate::data_dir::DataDir;
+use crate::outlet::aside;
 use crate::palette::{Ink, Palette};
 
 /// The variable with an agent's key.
@@ -130,7 +131,7 @@ pub fn refused(
     } else {
         let palette = Palette::for_output(&std::io::stderr());
         let title = palette.paint(Ink::Refused, "refused");
-        eprintln!("{title}: {} ({code})", crate::escape::line(message.as_bytes()));
+        aside!("{title}: {} ({code})", crate::escape::line(message.as_bytes()));
     }
     // What could not be understood or was not allowed to this key is trouble, not a refusal.
     let is_trouble = matches!(status, 400 | 401 | 403) || status >= 500;

@@ -3,138 +3,24 @@
 
 #![cfg(test)]
 
+#[path = "serving/house.rs"]
+mod house;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::Stdio;
 
-use serde_json::Value;
+use house::{Daemon, Home, json, of, said};
 
-/// A home, gone when the test is over.
-struct Home(PathBuf);
-
-/// A daemon in a home, stopped when the test is over.
-struct Daemon {
-    home: Home,
-    child: Child,
-    url: String,
-}
-
-/// What a command said.
-struct Said {
-    out: String,
-    error: String,
-    code: i32,
-}
-
-impl Home {
-    fn new() -> Home {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let root = std::env::temp_dir().canonicalize().unwrap();
-        let root = root.join(format!("pcl-{}-{count}", std::process::id()));
-        fs::create_dir_all(&root).unwrap();
-        Home(root)
-    }
-
-    fn command(&self, program: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(program);
-        for (name, _) in std::env::vars() {
-            if name.starts_with("PORTCULLIS_") || name.starts_with("XDG_") || name == "NO_COLOR" {
-                command.env_remove(name);
-            }
-        }
-        command.env_remove("INTERNAL_API_KEY").env("HOME", &self.0).env("USER", "anna");
-        command.args(arguments).current_dir(&self.0);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    fn portcullis(&self, arguments: &[&str]) -> Command {
-        self.command(env!("CARGO_BIN_EXE_portcullis"), arguments)
-    }
-
-    fn says(&self, arguments: &[&str]) -> Said {
-        said(&mut self.portcullis(arguments))
-    }
-
-    fn data(&self, file: &str) -> PathBuf {
-        self.0.join(".local/share/portcullis").join(file)
-    }
-
-    fn serve(self) -> Daemon {
-        let mut child = self.portcullis(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
-        // Logs are read to their end, so that nobody waits for a full pipe.
-        let mut logs = child.stderr.take().unwrap();
-        std::thread::spawn(move || logs.read_to_end(&mut Vec::new()));
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = lines.next().expect("a first line").unwrap();
-        let url = first.strip_prefix("listening on ").expect("the stable first line").to_owned();
-        std::thread::spawn(move || lines.for_each(drop));
-        Daemon { home: self, child, url }
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-impl Daemon {
-    fn says(&self, arguments: &[&str]) -> Said {
-        self.home.says(arguments)
-    }
-
-    /// Submits a call that asks; gives the waiting process and the short id of its ask.
-    fn asking(&self, arguments: &[&str]) -> (Child, BufReader<ChildStderr>, String) {
-        let mut child = self.home.portcullis(arguments).spawn().unwrap();
-        let mut error = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        error.read_line(&mut line).unwrap();
-        let id = line.strip_prefix("asked as ").and_then(|rest| rest.get(..6));
-        let id = id.unwrap_or_else(|| panic!("no ask: {line}")).to_owned();
-        (child, error, id)
-    }
-
-    fn stop(mut self) -> Home {
-        let id = self.child.id().to_string();
-        Command::new("kill").arg(id).status().unwrap();
-        assert!(self.child.wait().unwrap().success(), "a signal is no failure");
-        let home = Home(self.home.0.clone());
-        std::mem::forget(std::mem::replace(&mut self.home, Home(PathBuf::new())));
-        home
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn said(command: &mut Command) -> Said {
-    of(&command.output().expect("the binary runs"))
-}
-
-fn of(output: &Output) -> Said {
-    Said {
-        out: String::from_utf8(output.stdout.clone()).unwrap(),
-        error: String::from_utf8(output.stderr.clone()).unwrap(),
-        code: output.status.code().unwrap(),
-    }
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| panic!("not JSON: {text}"))
+fn serve(home: Home) -> Daemon {
+    let command = home.serving();
+    home.serve_by(command)
 }
 
 #[test]
 fn the_first_start_makes_what_is_needed_for_nobody_else() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     let mode =
         |file: &str| fs::metadata(daemon.home.data(file)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(""), 0o700);
@@ -168,7 +54,7 @@ fn keys_are_made_and_revoked_with_and_without_a_daemon() {
     let twice = home.says(&["keys", "create", "--role", "agent", "--name", "early"]);
     assert_eq!(twice.code, 2, "the name is taken");
 
-    let daemon = home.serve();
+    let daemon = serve(home);
     let call = |key: &str| {
         let mut command = daemon.home.portcullis(&["call", "ls", "--cwd", "/"]);
         command.env("PORTCULLIS_URL", &daemon.url).env("PORTCULLIS_AGENT_KEY", key.trim_end());
@@ -201,7 +87,7 @@ fn keys_are_made_and_revoked_with_and_without_a_daemon() {
 
 #[test]
 fn a_person_approves_what_a_call_waits_for() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     assert_eq!(daemon.says(&["call", "ls"]).code, 0);
     let denied = daemon.says(&["call", "rm -rf ~/.local/share/portcullis"]);
     assert_eq!(denied.code, 1, "{}", denied.out);
@@ -238,7 +124,7 @@ fn the_readme_shows_what_an_ask_looks_like() {
     let (_, example) = readme.split_once("$ portcullis asks\n").expect("the example");
     let (asks, approve) = example.split_once("$ portcullis approve 0da907\n").unwrap();
     let (approved, _) = approve.split_once("```").unwrap();
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     let (waiting, mut error, id) = daemon.asking(&["call", "npm publish"]);
     let shown = daemon.says(&["asks"]).out.replace(&id, "0da907");
     // The directory and the time are those of the day.
@@ -257,7 +143,7 @@ fn the_readme_shows_what_an_ask_looks_like() {
 
 #[test]
 fn a_rejection_carries_its_reason() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     let (waiting, _, _) = daemon.asking(&["call", "npm publish"]);
     let rejected = daemon.says(&["reject", "latest", "--feedback", "not on a Friday"]);
     assert_eq!(rejected.code, 0, "{}", rejected.error);
@@ -276,7 +162,7 @@ fn a_rejection_carries_its_reason() {
 
 #[test]
 fn grants_reach_as_far_as_was_said_and_can_be_taken_back() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     let call = ["call", "npm publish", "--session", "s", "--wait", "0"];
     assert_eq!(daemon.says(&call).code, 3);
     let rule = "Bash(npm publish:*)";
@@ -300,7 +186,7 @@ fn grants_reach_as_far_as_was_said_and_can_be_taken_back() {
 
 #[test]
 fn whoever_watches_sees_asks_come_and_go() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     let mut watcher = daemon.home.portcullis(&["asks", "--watch", "--json"]).spawn().unwrap();
     let mut events = BufReader::new(watcher.stdout.take().unwrap()).lines();
     assert_eq!(daemon.says(&["call", "npm publish", "--wait", "0"]).code, 3);
@@ -318,7 +204,7 @@ fn whoever_watches_sees_asks_come_and_go() {
 
 #[test]
 fn the_audit_shows_what_was_changed() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     daemon.says(&["call", "ls"]);
     daemon.says(&["call", "npm publish", "--wait", "0"]);
     daemon.says(&["reject", "latest"]);
@@ -383,7 +269,7 @@ fn the_audit_shows_what_was_changed() {
 
 #[test]
 fn a_receipt_holds_for_its_call_alone() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     let said = daemon.says(&["call", "ls", "--cwd", "/", "--receipt", "--json"]);
     let receipt = json(&said.out)["receipt"].as_str().unwrap().to_owned();
     let call =
@@ -409,7 +295,7 @@ fn a_receipt_holds_for_its_call_alone() {
 
 #[test]
 fn an_agent_cannot_answer_itself() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     assert_eq!(daemon.says(&["call", "npm publish", "--wait", "0"]).code, 3);
     // A host by name: any program of this name that starts us.
     let host = daemon.home.0.join("claude");
@@ -434,7 +320,7 @@ fn an_agent_cannot_answer_itself() {
 
 #[test]
 fn a_daemon_elsewhere_wants_a_key_of_the_right_role() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     let key = fs::read_to_string(daemon.home.data("cli.key")).unwrap();
     let with = |arguments: &[&str], name: &str, key: &str| {
         let mut command = daemon.home.portcullis(arguments);
@@ -449,7 +335,7 @@ fn a_daemon_elsewhere_wants_a_key_of_the_right_role() {
 
 #[test]
 fn the_demo_plays_to_its_end() {
-    let daemon = Home::new().serve();
+    let daemon = serve(Home::new());
     let mut command = daemon.home.portcullis(&["demo", "--answer"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"a\nwhat\nr\n").unwrap();
@@ -472,4 +358,28 @@ fn the_hook_answers_whatever_happens() {
         assert_eq!(said.out.lines().count(), 1);
     }
     assert_eq!(home.says(&["hook", "nobody"]).code, 2);
+}
+
+#[test]
+fn no_secret_is_logged() {
+    let home = Home::new();
+    let mut command = home.serving();
+    command.env("PORTCULLIS_LOG", "trace");
+    let daemon = home.serve_by(command);
+    let made = daemon.says(&["keys", "create", "--role", "agent", "--name", "a"]);
+    let key = made.out.trim_end();
+    for (key, code) in [(key, 0), (&format!("{}x", &key[..52]), 2)] {
+        let mut command = daemon.home.portcullis(&["call", "ls", "--cwd", "/"]);
+        command.env("PORTCULLIS_URL", &daemon.url).env("PORTCULLIS_AGENT_KEY", key);
+        assert_eq!(said(&mut command).code, code);
+    }
+    daemon.says(&[
+        "call",
+        "curl -H 'Authorization: Bearer hunter2hunter2' x.example",
+        "--wait",
+        "0",
+    ]);
+    let logs = daemon.logs.lock().unwrap().clone();
+    assert!(!logs.is_empty(), "something is logged");
+    assert!(!logs.contains("pcl_agent_") && !logs.contains("hunter2"), "{logs}");
 }

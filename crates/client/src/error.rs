@@ -52,6 +52,16 @@ impl ClientError {
             | ClientError::Unreadable(_) => None,
         }
     }
+
+    /// Whether it may be over soon: the daemon is away, or cannot keep anything at the moment.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            ClientError::Unreachable { .. } | ClientError::Broken(_) | ClientError::Late => true,
+            ClientError::Refused { status, .. } => *status == 503,
+            ClientError::Address(_) | ClientError::Unreadable(_) => false,
+        }
+    }
 }
 
 /// What a refusal says.

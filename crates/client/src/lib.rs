@@ -19,6 +19,10 @@ pub use error::ClientError;
 pub use events::{Event, Events};
 pub use link::Address;
 
+/// How long one who waits leaves a daemon that failed alone, at first and at last.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LAST_PAUSE: Duration = Duration::from_secs(2);
+
 /// How long a daemon may take for what it does at once.
 const PROMPT: Duration = Duration::from_secs(30);
 
@@ -124,6 +128,7 @@ impl Client {
         wait: Duration,
     ) -> Result<Answered, ClientError> {
         let end = Instant::now() + wait;
+        let mut pause = FIRST_PAUSE;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let left_ms = u64::try_from(left.as_millis()).unwrap_or(MOST_WAIT_MS);
@@ -131,7 +136,15 @@ impl Client {
             if let Some(members) = call.as_object_mut() {
                 members.insert("wait_ms".to_owned(), left_ms.min(MOST_WAIT_MS).into());
             }
-            let answered = self.submit(&call).await?;
+            let answered = match self.submit(&call).await {
+                // The question is kept; whoever waits for it outlasts a daemon that comes back.
+                Err(error) if error.is_passing() && left > pause => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(LAST_PAUSE);
+                    continue;
+                }
+                answered => answered?,
+            };
             if answered.outcome != Outcome::Ask || left_ms <= MOST_WAIT_MS {
                 return Ok(answered);
             }

@@ -24,7 +24,7 @@ use portcullis_engine::policy::Asks;
 use portcullis_engine::{Mode, Outcome, PolicyError, Verdict};
 use portcullis_layers::LayerError;
 use portcullis_layers::world::Answers;
-use portcullis_store::{AskRecord, Opened, SessionRecord, Store, StoreError};
+use portcullis_store::{AskRecord, AuditFilter, Opened, SessionRecord, Store, StoreError};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -156,6 +156,8 @@ impl Authority {
         overlays: Vec<(&'static str, Overlay)>,
         metrics: Arc<Metrics>,
     ) -> Result<Authority, StoreError> {
+        let newest = AuditFilter { before: Some(u64::MAX), ..AuditFilter::after(0, 1) };
+        let newest = store.audit(&newest).await?.first().map(|entry| entry.at);
         let inner = Inner {
             store,
             policies,
@@ -164,7 +166,7 @@ impl Authority {
             denied: Denied::default(),
             waiters: Waiters::default(),
             signer,
-            clock: Clock::new(),
+            clock: newest.map_or_else(Clock::new, |at| Clock::new().not_before(at)),
             limits,
             overlays,
             metrics,

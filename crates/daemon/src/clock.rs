@@ -35,6 +35,23 @@ impl Clock {
         }
     }
 
+    /// The same, but not before a moment that the store already knows: a wall clock that was set
+    /// back while no node was up gives nobody more time.
+    #[must_use]
+    pub fn not_before(self, known: Moment) -> Clock {
+        let behind_ms = known.ms() - self.anchor_ms;
+        if behind_ms <= 0 {
+            return self;
+        }
+        if behind_ms > NOISE_MS {
+            let seconds = behind_ms / 1000;
+            tracing::warn!(
+                "the wall clock is {seconds} s behind the audit, which time goes on from"
+            );
+        }
+        Clock { anchor_ms: known.ms(), ..self }
+    }
+
     /// The present moment.
     #[must_use]
     pub fn now(&self) -> Moment {

@@ -83,16 +83,23 @@ impl From<StoreError> for ApiError {
             StoreError::NameTaken(_) => {
                 ApiError::new(StatusCode::CONFLICT, Code::InvalidRequest, message)
             }
-            StoreError::GrantGone(_) | StoreError::Newer { .. } => {
-                tracing::error!("the store refused: {message}");
-                Error::new(Code::Unavailable, "the store is not available").into()
-            }
-            StoreError::Unavailable(cause) => {
-                tracing::error!("the store is not available: {cause}");
+            StoreError::GrantGone(_) | StoreError::Newer { .. } | StoreError::Unavailable(_) => {
+                let cause = deepest(&error);
+                tracing::error!("the store failed: {cause}");
+                let message = "the store is not available; the log of the daemon says why";
                 Error::new(Code::Unavailable, message).into()
             }
         }
     }
+}
+
+/// What lies at the bottom of a failure.
+fn deepest(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
 }
 
 impl From<Fault> for ApiError {

@@ -46,7 +46,7 @@ pub enum StoreError {
         known: i64,
     },
     /// The database failed. The cause goes to the log and never to a client.
-    #[error("the store is not available")]
+    #[error("the store is not available; the log of the daemon says why")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 

@@ -9,6 +9,7 @@ use portcullis_client::{Client, ClientError, Event};
 use portcullis_daemon::clock::Clock;
 use serde_json::{Value, json};
 
+use crate::outlet::aside;
 use crate::palette::{Ink, Palette};
 use crate::reach::{self, Reach, block_on, short};
 use crate::render::ask::{ask, call_line, text};
@@ -86,7 +87,7 @@ async fn watch(
             Err(error) => return reach::refused(out, error, as_json),
         };
         if !was_there && !as_json {
-            eprintln!("watching {}; end with Ctrl-C", client.address());
+            aside!("watching {}; end with Ctrl-C", client.address());
         }
         was_there = true;
         loop {
@@ -104,7 +105,7 @@ async fn watch(
                 Err(error) => return Err(error.into()),
             }
         }
-        eprintln!("the daemon went away; waiting for it");
+        aside!("the daemon went away; waiting for it");
         tokio::time::sleep(AGAIN).await;
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::commands::{PENDING, REFUSED};
 use crate::escape;
+use crate::outlet::aside;
 use crate::palette::{Ink, Palette};
 use crate::reach::{self, Reach, block_on, short};
 use crate::render::ask::{list, text};
@@ -138,12 +139,12 @@ pub async fn submit(
     if wait.is_zero() {
         return Ok(first);
     }
-    eprintln!("asked as {id}; waiting for a person: portcullis approve {id}");
+    aside!("asked as {id}; waiting for a person: portcullis approve {id}");
     tokio::select! {
         answered = client.submit_and_wait(call, wait) => answered,
         _ = tokio::signal::ctrl_c() => {
             client.withdraw(&ask).await?;
-            eprintln!("taken back");
+            aside!("taken back");
             client.submit(call).await
         }
     }

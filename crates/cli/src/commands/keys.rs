@@ -20,6 +20,7 @@ use crate::ancestors;
 use crate::commands::serve::user_name;
 use crate::data_dir::DataDir;
 use crate::escape;
+use crate::outlet::aside;
 use crate::palette::{Ink, Palette};
 use crate::reach::{block_on, short};
 
@@ -147,7 +148,7 @@ async fn create(
         writeln!(out, "{}", serde_json::to_string(&shape)?)?;
     } else {
         writeln!(out, "{}", secret.reveal())?;
-        eprintln!(
+        aside!(
             "this is shown once; revoke it with `portcullis keys revoke {}`",
             short(&key.id.to_string())
         );

@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::commands::REFUSED;
 use crate::data_dir::{DataDir, public_key};
 use crate::escape;
+use crate::outlet::aside;
 use crate::palette::{Ink, Palette};
 
 /// Checks receipts.
@@ -128,7 +129,7 @@ fn show(
     writeln!(out, "  id       {} (let each id pass once)", receipt.id)?;
     writeln!(out, "  until    {}", receipt.expires_at)?;
     if !was_compared {
-        eprintln!("no call was compared; give `--digest` or `--call`");
+        aside!("no call was compared; give `--digest` or `--call`");
     }
     Ok(())
 }

@@ -95,7 +95,7 @@ fn project_file(path: Option<&Path>) -> anyhow::Result<PathBuf> {
 }
 
 fn confirmed() -> anyhow::Result<bool> {
-    eprint!("trust it? [y/N] ");
+    let _ = write!(std::io::stderr(), "trust it? [y/N] ");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -23,6 +23,10 @@ const APPEND: &str = "INSERT INTO audit (position, node, seq, at, kind, actor, s
 const KEEP_HEAD: &str = "INSERT INTO chains (node, seq, hash, position) VALUES (?1, ?2, ?3, ?4) \
     ON CONFLICT (node) DO UPDATE SET seq = ?2, hash = ?3, position = ?4";
 
+const TOUCH: &str = "INSERT INTO chains (node, seq, hash, position) VALUES ('', 0, x'', 0)";
+
+const UNTOUCH: &str = "DELETE FROM chains WHERE node = ''";
+
 /// Where a chain stands.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
@@ -95,9 +99,11 @@ impl<'a> Group<'a> {
         Ok(self.place.position)
     }
 
-    /// Writes the head as it is, so that something is written.
+    /// Writes something and takes it back: what is written as it was before, `SQLite` leaves.
     pub(super) fn touch(&self) -> Result<(), StoreError> {
-        self.write_head()
+        self.db.prepare_cached(TOUCH)?.execute([])?;
+        self.db.prepare_cached(UNTOUCH)?.execute([])?;
+        Ok(())
     }
 
     fn write_head(&self) -> Result<(), StoreError> {
