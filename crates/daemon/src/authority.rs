@@ -27,6 +27,7 @@ use portcullis_layers::world::Answers;
 use portcullis_store::{AskRecord, AuditFilter, Opened, SessionRecord, Store, StoreError};
 use serde_json::Value;
 use tokio::sync::watch;
+use tracing::{Instrument, debug_span};
 
 use crate::chance;
 use crate::clock::Clock;
@@ -243,7 +244,8 @@ impl Authority {
         // then the call is judged anew, under what is left.
         loop {
             let began = Instant::now();
-            let judged = self.judge(&submission, session.as_ref())?;
+            let judged =
+                debug_span!("judge").in_scope(|| self.judge(&submission, session.as_ref()))?;
             self.inner.metrics.judged(&judged.verdict, began.elapsed());
             if judged.verdict.outcome != Outcome::Ask {
                 match self.answer_at_once(&submission, judged).await {
@@ -288,7 +290,7 @@ impl Authority {
         let used: Vec<Id> = judged.used.iter().map(|grant| grant.id).collect();
         entries.extend(used.iter().map(|grant| record::used(submission, *grant, now)));
         let began = Instant::now();
-        self.store().record(entries, used, now).await?;
+        self.store().record(entries, used, now).instrument(debug_span!("commit")).await?;
         self.inner.metrics.committed(began.elapsed());
         let is_allowed = judged.verdict.outcome == Outcome::Allow;
         let receipt = (is_allowed && submission.wants_receipt)
@@ -322,12 +324,17 @@ impl Authority {
         // Who asks too often opens nothing new, but still finds what it asked before.
         let slow = self.inner.rates.ask(&submission.asker, &self.inner.limits);
         let most = if slow.is_ok() { self.inner.limits.pending_asks_per_agent } else { 0 };
-        let opened = self.store().open_ask(&ask, most, opened).await;
+        let opened =
+            self.store().open_ask(&ask, most, opened).instrument(debug_span!("commit")).await;
         if let (Err(StoreError::TooManyAsks(_)), Err(_)) = (&opened, &slow) {
             slow?;
         }
         let found = match opened? {
-            Opened::New => ask.id,
+            Opened::New => {
+                let (tool, tier, agent) = (&ask.call.tool, ask.tier.name(), &ask.asker.agent);
+                tracing::info!(ask = %ask.id, tool, tier, agent, door = ask.door, "asked");
+                ask.id
+            }
             Opened::Found(found) => {
                 self.store().record(vec![judged_entry()], Vec::new(), now).await?;
                 found.ask.id

@@ -14,6 +14,7 @@ use axum::routing::MethodRouter;
 use portcullis_approval::Role;
 use portcullis_wire::errors::Code;
 use schemars::{Schema, SchemaGenerator};
+use tracing::{Instrument, field, info_span};
 
 use crate::App;
 use crate::config::Config;
@@ -146,25 +147,26 @@ async fn gate(
 ) -> Response {
     // A HEAD is answered by the handler of GET.
     let method = request.method().clone();
-    match admit(&app, &route, &request) {
+    // The path as the table has it: what stands in an address is nobody's to log.
+    let span = info_span!("request", %method, route = route.path, status = field::Empty);
+    let (response, actor) = match admit(&app, &route, &request) {
         Ok(caller) => {
             let actor = caller.as_ref().map(|caller| caller.key.name.clone());
             if let Some(caller) = caller {
                 request.extensions_mut().insert(caller);
             }
             request.extensions_mut().insert(Arc::clone(&route));
-            let response = next.run(request).await;
-            if response.status().is_client_error() {
-                app.refusals.note(Refused::new(&method, route.path, response.status(), actor));
-            }
-            response
+            (next.run(request).instrument(span.clone()).await, actor)
         }
-        Err(shut) => {
-            let response = (route.refuse)(shut);
-            app.refusals.note(Refused::new(&method, route.path, response.status(), None));
-            response
-        }
+        Err(shut) => ((route.refuse)(shut), None),
+    };
+    let status = response.status();
+    span.record("status", status.as_u16());
+    span.in_scope(|| tracing::debug!(actor, "answered"));
+    if status.is_client_error() {
+        app.refusals.note(Refused::new(&method, route.path, status, actor));
     }
+    response
 }
 
 fn admit(app: &App, route: &Route, request: &Request) -> Result<Option<Caller>, Shut> {

@@ -13,6 +13,8 @@ pub use portcullis_approval::settle::Gone;
 
 use super::judging::still_bound;
 use super::{Authority, Fault, record};
+use tracing::{Instrument, debug_span};
+
 use crate::chance;
 
 /// So many pending asks are looked at when a grant was made.
@@ -138,7 +140,9 @@ impl Authority {
         let mut entries = vec![record::settled(ask, &settlement.decision, approver, now)];
         let by = &settlement.decision.by;
         entries.extend(settlement.grants.iter().map(|grant| record::granted(grant, by, now)));
-        self.store().settle_ask(settlement, entries).await?;
+        self.store().settle_ask(settlement, entries).instrument(debug_span!("commit")).await?;
+        let (state, door) = (settlement.decision.state.name(), &settlement.decision.door);
+        tracing::info!(ask = %ask.id, state, by, door, "settled");
         let took_ms = settlement.decision.at.ms() - ask.opened_at.ms();
         let took = Duration::from_millis(u64::try_from(took_ms).unwrap_or(0));
         self.inner.metrics.answered(took);
