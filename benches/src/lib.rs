@@ -7,7 +7,10 @@
 pub mod allocation;
 pub mod clock;
 pub mod corpus;
+pub mod fill;
+pub mod load;
 pub mod peer;
+pub mod served;
 pub mod table;
 
 #[path = "../../crates/shell/tests/stress/shapes.rs"]

@@ -11,7 +11,7 @@ use crate::checkout;
 /// What `cargo xtask bench` takes.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The benchmark to run, `parse` or `store`; all of them if none is named.
+    /// The benchmark to run, `parse`, `store` or `daemon`; all of them if none is named.
     name: Option<String>,
     /// Arguments of the benchmarks, behind `--`.
     #[arg(last = true, value_name = "ARGUMENT")]
@@ -20,6 +20,15 @@ pub struct Arguments {
 
 /// Runs them with their output on ours.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.name.as_deref().is_none_or(|name| name == "daemon") {
+        // What is measured is the real binary.
+        let built = Command::new("cargo")
+            .args(["build", "--release", "--package", "portcullis-cli"])
+            .current_dir(checkout::root())
+            .status()
+            .context("cannot start cargo")?;
+        ensure!(built.success(), "the binary does not build");
+    }
     let only = arguments.name.iter().flat_map(|name| ["--bench", name]);
     let status = Command::new("cargo")
         .arg("bench")
