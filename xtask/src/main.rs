@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod chance;
 mod checkout;
+mod converse;
 mod differential;
 mod fuzz;
 mod kill;
@@ -39,6 +40,8 @@ enum Command {
     Oracle(oracle::Arguments),
     /// Kills a daemon at work, again and again, and looks what it kept.
     Kill(kill::Arguments),
+    /// Plays a conversation against a running daemon.
+    Converse(converse::Arguments),
     /// Runs the fuzz targets.
     Fuzz(fuzz::Arguments),
     /// Runs the benchmarks.
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Meaning(arguments) => meaning::run(arguments),
         Command::Oracle(arguments) => oracle::run(&arguments),
         Command::Kill(arguments) => kill::run(&arguments),
+        Command::Converse(arguments) => converse::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     };

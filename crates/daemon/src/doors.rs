@@ -2,6 +2,8 @@
 
 pub mod agentbot;
 pub mod agentscope;
+pub mod multica;
+pub mod ws;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use std::sync::Arc;
 use portcullis_approval::Id;
 
 use crate::authority::Overlay;
-use crate::config::Config;
+use crate::config::{Config, Dialects};
 use crate::router::Route;
 
 /// The routes of the dialects that are spoken.
@@ -22,15 +24,25 @@ pub fn routes(config: &Config) -> Vec<Arc<Route>> {
     if config.dialects.agentscope.on {
         routes.extend(agentscope::routes());
     }
+    if config.dialects.multica.on {
+        routes.extend(multica::routes());
+    }
     routes
 }
 
 /// The addresses of the dialects' own listeners, each with the routes that are served there.
 #[must_use]
 pub fn listeners(config: &Config) -> Vec<(SocketAddr, Vec<Arc<Route>>)> {
-    let agentbot = &config.dialects.agentbot;
-    let address = agentbot.listen.parse().ok().filter(|_| agentbot.on);
-    address.map(|address| (address, agentbot::routes())).into_iter().collect()
+    let Dialects { agentbot, multica, .. } = &config.dialects;
+    type Own = fn() -> Vec<Arc<Route>>;
+    let own: [(bool, &str, Own); 2] = [
+        (agentbot.on, &agentbot.listen, agentbot::routes),
+        (multica.on, &multica.listen, multica::routes),
+    ];
+    let listens = |(is_on, listen, routes): (bool, &str, Own)| {
+        Some((listen.parse().ok().filter(|_| is_on)?, routes()))
+    };
+    own.into_iter().filter_map(listens).collect()
 }
 
 /// Whether a dialect that is spoken takes a local process without a key for an approver.

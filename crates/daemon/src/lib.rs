@@ -301,6 +301,8 @@ pub struct RouteInfo {
     pub method: String,
     /// The path, with names in braces.
     pub path: &'static str,
+    /// The parameter of the query that tells it from other rows of its path.
+    pub mark: Option<&'static str>,
     /// Who may use it.
     pub who: &'static str,
 }
@@ -312,6 +314,7 @@ pub fn table() -> Vec<RouteInfo> {
     let info = |route: &Arc<router::Route>| RouteInfo {
         method: route.method.to_string(),
         path: route.path,
+        mark: route.mark,
         who: route.who.name(),
     };
     routes.iter().map(info).collect()

@@ -17,7 +17,11 @@ pub fn document(routes: &[Arc<Route>]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for route in routes {
         let operation = operation(&mut generator, route);
-        let methods = paths.entry(route.path).or_insert_with(|| json!({}));
+        let path = match route.mark {
+            None => route.path.to_owned(),
+            Some(mark) => format!("{}?{mark}", route.path),
+        };
+        let methods = paths.entry(path).or_insert_with(|| json!({}));
         if let Some(methods) = methods.as_object_mut() {
             methods.insert(route.method.as_str().to_ascii_lowercase(), operation);
         }

@@ -18,6 +18,7 @@ use tracing::{Instrument, field, info_span};
 
 use crate::App;
 use crate::config::Config;
+use crate::doors::ws;
 use crate::error::ApiError;
 use crate::identity::{self, Caller, Via};
 use crate::listen::Connection;
@@ -93,6 +94,8 @@ pub struct Route {
     pub method: Method,
     /// The path, with names in braces.
     pub path: &'static str,
+    /// The parameter of the query that tells it from other rows of its path, if there are any.
+    pub mark: Option<&'static str>,
     /// Who may use it.
     pub who: Who,
     /// What it does, in one line.
@@ -124,9 +127,20 @@ pub const MOST_CALL_BYTES: usize = 8 << 20;
 /// The router of these routes.
 pub fn router(app: &App, routes: &[Arc<Route>]) -> Router {
     let mut all = Router::new();
+    let mut shared = Vec::new();
     for route in routes {
         let gate = from_fn_with_state((app.clone(), Arc::clone(route)), gate);
-        all = all.route(route.path, (route.handler)().route_layer(gate));
+        let gated = (route.handler)().route_layer(gate);
+        if ws::PATHS.contains(&route.path) {
+            shared.push((Arc::clone(route), gated.with_state(app.clone())));
+        } else {
+            all = all.route(route.path, gated);
+        }
+    }
+    if !shared.is_empty() {
+        for path in ws::PATHS {
+            all = all.route(path, ws::dispatch(shared.clone()));
+        }
     }
     all.fallback(|| async { ApiError::not_found("no such route; see /openapi.json") })
         .method_not_allowed_fallback(|| async {

@@ -86,6 +86,7 @@ fn made(
     Arc::new(Route {
         method,
         path,
+        mark: None,
         who,
         about,
         most_bytes,

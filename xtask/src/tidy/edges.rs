@@ -15,13 +15,14 @@ const EDGES: &[(&str, &[&str])] = &[
     ("wire",        &["approval", "engine"]),
     ("layers",      &["engine"]),
     ("store",       &["approval", "engine"]),
-    ("daemon",      &["store", "wire", "layers", "approval", "engine"]),
+    ("converse",    &[]),
+    ("daemon",      &["store", "wire", "layers", "approval", "engine", "converse"]),
     ("client",      &["wire"]),
     ("proxy",       &["client", "wire"]),
     ("hook",        &[]),
     ("hook-static", &["hook", "layers", "engine"]),
     ("cli",         &["daemon", "store", "wire", "layers", "client", "proxy", "hook", "approval", "engine", "shell"]),
-    ("xtask",       &["shell", "engine", "approval"]),
+    ("xtask",       &["shell", "engine", "approval", "converse"]),
 ];
 
 /// What a pure crate may take from outside, beside its tests: the engine reads policies in TOML

@@ -61,6 +61,7 @@ fn made(
     Arc::new(Route {
         method,
         path,
+        mark: None,
         who,
         about,
         most_bytes: MOST_BYTES,

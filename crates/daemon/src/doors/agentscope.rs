@@ -54,6 +54,7 @@ fn route(
     Arc::new(Route {
         method,
         path,
+        mark: None,
         who,
         about,
         most_bytes: MOST_BYTES,

@@ -24,8 +24,8 @@ fn foreign_origins(node: &Node) -> Vec<String> {
 }
 
 fn filled(route: &RouteInfo) -> String {
-    route
-        .path
+    let mark = route.mark.map_or_else(String::new, |mark| format!("?{mark}=4"));
+    format!("{}{mark}", route.path)
         .replace("{id}", "019444a0-1234-7abc-8000-abcdef123456")
         // A feed that is let in goes on for ever; with this it is let in and then refused.
         .replace("/v1/events", "/v1/events?nothing=1")
