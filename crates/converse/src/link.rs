@@ -1,4 +1,4 @@
-//! The bytes: requests and WebSockets, over TCP or a socket of the file system.
+//! The bytes: requests and web sockets, over TCP or a socket of the file system.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

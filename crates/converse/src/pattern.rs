@@ -36,14 +36,16 @@ pub fn fill_text(text: &str, values: &Values) -> Result<String, String> {
         filled.push_str(before);
         let (name, after) =
             behind.split_once('}').ok_or_else(|| format!("`{text}`: `${{` without `}}`"))?;
-        match lookup(name, values)? {
-            Value::String(value) => filled.push_str(value),
-            value => filled.push_str(&value.to_string()),
-        }
+        filled.push_str(&text_of(lookup(name, values)?));
         rest = after;
     }
     filled.push_str(rest);
     Ok(filled)
+}
+
+/// A text as it is, anything else as JSON.
+pub fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The name, where a text is nothing but `${name}`.

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use crate::link::{Answer, Came, Request, Socket, send};
-use crate::pattern::{Values, fill, fill_text, fit};
+use crate::pattern::{Values, fill, fill_text, fit, text_of};
 use crate::step::Line;
 use crate::{Conversation, Fault};
 
@@ -154,10 +154,7 @@ impl<R: AsyncFnMut() -> Result<String, String>> Player<R> {
             request.split_once(' ').ok_or("`http` is a method, a blank and a path")?;
         let body = match &step.body {
             None => String::new(),
-            Some(body) => match fill(body, &self.values)? {
-                Value::String(text) => text,
-                body => body.to_string(),
-            },
+            Some(body) => text_of(&fill(body, &self.values)?),
         };
         let request = Request {
             address: self.address_of(step.at.as_ref())?,
@@ -239,24 +236,20 @@ impl<R: AsyncFnMut() -> Result<String, String>> Player<R> {
             socket.ok_or_else(|| format!("no connection `{name}` is open"))?.close().await;
             return Ok(());
         }
-        let text = |value: &Value, values: &Values| -> Result<String, String> {
-            Ok(match fill(value, values)? {
-                Value::String(text) => text,
-                value => value.to_string(),
-            })
-        };
         let socket = self.sockets.get_mut(&name);
         let socket = socket.ok_or_else(|| format!("no connection `{name}` is open"))?;
         if let Some(value) = &step.send {
-            return socket.say(text(value, &self.values)?).await;
+            return socket.say(text_of(&fill(value, &self.values)?)).await;
         }
         if let Some(value) = &step.send_bytes {
-            return socket.say_bytes(text(value, &self.values)?.into_bytes()).await;
+            return socket.say_bytes(text_of(&fill(value, &self.values)?).into_bytes()).await;
         }
         if let Some(ms) = step.expect_none {
             return match socket.next(Duration::from_millis(ms)).await {
                 Came::Nothing => Ok(()),
-                came => Err(format!("on `{name}`: wanted nothing, came {}", shown(&came))),
+                came @ (Came::Frame(_) | Came::Closed(_)) => {
+                    Err(format!("on `{name}`: wanted nothing, came {}", shown(&came)))
+                }
             };
         }
         if let Some(want) = step.expect_close {
@@ -264,7 +257,7 @@ impl<R: AsyncFnMut() -> Result<String, String>> Player<R> {
                 match socket.next(PATIENCE).await {
                     Came::Frame(_) if step.skipping => {}
                     Came::Closed(Some(code)) if code == want => break Ok(()),
-                    came => {
+                    came @ (Came::Frame(_) | Came::Closed(_) | Came::Nothing) => {
                         let came = shown(&came);
                         break Err(format!("on `{name}`: wanted the close {want}, came {came}"));
                     }

@@ -25,6 +25,7 @@ pub struct Head {
 /// One step; which one it is, its members say.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a member of its own in the file")]
 pub struct Line {
     /// A note for the reader.
     #[serde(rename = "#")]

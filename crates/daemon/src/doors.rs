@@ -30,11 +30,13 @@ pub fn routes(config: &Config) -> Vec<Arc<Route>> {
     routes
 }
 
+/// Gives the routes of a dialect.
+type Own = fn() -> Vec<Arc<Route>>;
+
 /// The addresses of the dialects' own listeners, each with the routes that are served there.
 #[must_use]
 pub fn listeners(config: &Config) -> Vec<(SocketAddr, Vec<Arc<Route>>)> {
     let Dialects { agentbot, multica, .. } = &config.dialects;
-    type Own = fn() -> Vec<Arc<Route>>;
     let own: [(bool, &str, Own); 2] = [
         (agentbot.on, &agentbot.listen, agentbot::routes),
         (multica.on, &multica.listen, multica::routes),
