@@ -78,6 +78,17 @@ pub struct Bound {
     pub scripts: Vec<(String, String)>,
     /// The policy it was judged under.
     pub policy: String,
+    /// What else is known of the access, if the call is one.
+    pub access: Option<Written>,
+}
+
+/// What an access would write, as far as its agent says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// How many bytes.
+    pub bytes: Option<u64>,
+    /// Their beginning.
+    pub preview: Option<String>,
 }
 
 /// A rule that would answer the question for good, with what else it would cover.

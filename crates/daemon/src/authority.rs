@@ -5,6 +5,7 @@
 //! asked of the engine stands in [`judging`], what waits in [`waiting`], what is remembered of
 //! grants in [`granted`], and what the audit says in [`record`].
 
+pub mod access;
 mod answering;
 mod changed;
 mod denied;
@@ -12,6 +13,7 @@ mod granted;
 mod judging;
 mod rates;
 mod record;
+pub mod runs;
 mod waiting;
 
 use std::sync::Arc;
@@ -37,7 +39,7 @@ use crate::policies::Policies;
 use crate::waiters::Waiters;
 
 pub use answering::Gone;
-pub use judging::{Judged, Overlay};
+pub use judging::{Judged, Overlay, is_exception};
 
 use denied::Denied;
 use granted::GrantCache;
@@ -106,6 +108,8 @@ pub struct Submission {
     pub seen: Seen,
     /// How long to wait for a person.
     pub wait: Duration,
+    /// The access, if the call is one.
+    pub access: Option<access::RunAccess>,
 }
 
 /// The answer to a call.
@@ -288,7 +292,9 @@ impl Authority {
         }
         let mut entries = vec![record::judged(submission, &judged, now)];
         let used: Vec<Id> = judged.used.iter().map(|grant| grant.id).collect();
-        entries.extend(used.iter().map(|grant| record::used(submission, *grant, now)));
+        entries.extend(
+            used.iter().map(|grant| record::used(&submission.asker, &judged.digest, *grant, now)),
+        );
         let began = Instant::now();
         self.store().record(entries, used, now).instrument(debug_span!("commit")).await?;
         self.inner.metrics.committed(began.elapsed());

@@ -2,6 +2,7 @@
 
 pub mod agentbot;
 pub mod agentscope;
+pub mod comma;
 pub mod multica;
 pub mod ws;
 
@@ -24,6 +25,9 @@ pub fn routes(config: &Config) -> Vec<Arc<Route>> {
     if config.dialects.agentscope.on {
         routes.extend(agentscope::routes());
     }
+    if config.dialects.comma.on {
+        routes.extend(comma::routes());
+    }
     if config.dialects.multica.on {
         routes.extend(multica::routes());
     }
@@ -36,9 +40,10 @@ type Own = fn() -> Vec<Arc<Route>>;
 /// The addresses of the dialects' own listeners, each with the routes that are served there.
 #[must_use]
 pub fn listeners(config: &Config) -> Vec<(SocketAddr, Vec<Arc<Route>>)> {
-    let Dialects { agentbot, multica, .. } = &config.dialects;
-    let own: [(bool, &str, Own); 2] = [
+    let Dialects { agentbot, comma, multica, .. } = &config.dialects;
+    let own: [(bool, &str, Own); 3] = [
         (agentbot.on, &agentbot.listen, agentbot::routes),
+        (comma.on, &comma.listen, comma::routes),
         (multica.on, &multica.listen, multica::routes),
     ];
     let listens = |(is_on, listen, routes): (bool, &str, Own)| {

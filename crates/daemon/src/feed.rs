@@ -30,6 +30,7 @@ const KINDS: &[&str] = &[
     "grant.revoked",
     "policy.changed",
     "run.started",
+    "run.changed",
     "run.ended",
     "gap.found",
 ];
@@ -111,9 +112,14 @@ impl Feed {
                 if CARES.contains(&entry.kind.as_str()) {
                     continue;
                 }
+                let settled = (entry.kind == "ask.settled").then(|| entry.subject.parse().ok());
                 let event = event(authority, entry).await?;
                 // Nobody listening is no fault.
                 let _ = self.sender.send(Arc::new(event));
+                // What was decided is told before whoever waits goes on.
+                if let Some(id) = settled.flatten() {
+                    authority.waiters().wake(id);
+                }
             }
             *last = if is_last { newest.max(head) } else { newest };
             if is_last {
@@ -122,7 +128,7 @@ impl Feed {
         }
     }
 
-    /// Does what the entries ask of this node: wakes, and reads again what changed.
+    /// Does what the entries ask of this node: reads again what changed.
     async fn tend(
         &self,
         authority: &Authority,
@@ -132,11 +138,6 @@ impl Feed {
         let (mut grants, mut keys, mut sessions) = (false, false, false);
         for entry in entries {
             match entry.kind.as_str() {
-                "ask.settled" => {
-                    if let Ok(id) = entry.subject.parse() {
-                        authority.waiters().wake(id);
-                    }
-                }
                 "grant.made" | "grant.revoked" | "grant.used" | "run.ended" => grants = true,
                 "key.made" | "key.revoked" => keys = true,
                 "session.changed" => sessions = true,

@@ -63,6 +63,8 @@ pub(crate) struct App {
     pub(crate) identity: Arc<Identity>,
     /// What changed.
     pub(crate) feed: Feed,
+    /// Comma's clients.
+    pub(crate) comma: doors::comma::hub::Hub,
     /// Numbers.
     pub(crate) metrics: Arc<Metrics>,
     /// Where refusals are noted.
@@ -154,12 +156,14 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
         refusals: Refusals::new(&authority),
         identity,
         feed: Feed::default(),
+        comma: doors::comma::hub::Hub::default(),
         metrics,
         has_tls: tls.is_some(),
         config: Arc::new(parts.config),
         authority,
     };
     app.refresh_keys().await?;
+    app.authority.forget_run_decisions().await?;
     Ok(Node { app, tls })
 }
 
@@ -197,6 +201,9 @@ impl Node {
         let stopping = app.authority.stopping();
         let feed = app.feed.clone();
         tokio::spawn(feed.pump(app.authority.clone(), Arc::clone(&app.identity)));
+        if app.config.dialects.comma.on {
+            tokio::spawn(app.comma.clone().pump(app.clone()));
+        }
         tokio::spawn(expiry::watch(app.authority.clone()));
         tokio::spawn(tend(app.clone()));
         let mut listeners = tokio::task::JoinSet::new();

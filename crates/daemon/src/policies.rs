@@ -88,6 +88,12 @@ impl InForce {
         Ok(Some(policy))
     }
 
+    /// Whether a layer says how long asks wait.
+    #[must_use]
+    pub fn names_deadline(&self) -> bool {
+        self.layers.iter().any(|(_, text)| text.asks.deadline_s.is_some())
+    }
+
     /// The profile in force, if any.
     fn profile<'a>(
         &'a self,

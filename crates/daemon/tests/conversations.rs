@@ -27,8 +27,9 @@ async fn play_all(dialect: &str) {
     let played = futures_util::stream::iter(&conversations).map(async |conversation| {
         let mut house = House::new(&conversation.config, &conversation.policy).await;
         let stage = house.stage();
-        let restart = async || Ok(house.restart().await);
-        play(conversation, stage, restart).await
+        let played = play(conversation, stage, async || Ok(house.restart().await)).await;
+        house.stop().await;
+        played
     });
     let faults: Vec<String> = played
         .buffer_unordered(AT_ONCE)
@@ -41,4 +42,26 @@ async fn play_all(dialect: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn agentbot() {
     play_all("agentbot").await;
+}
+
+/// Every requirement of a page is named by a conversation.
+fn proves_all(dialect: &str, prefix: &str, count: usize) {
+    let conversations = Conversation::all(&directory(dialect)).unwrap();
+    let proven: Vec<&String> =
+        conversations.iter().flat_map(|conversation| &conversation.proves).collect();
+    let wanted: Vec<String> = (1..=count).map(|number| format!("{prefix}-{number}")).collect();
+    let missing: Vec<&String> = wanted.iter().filter(|row| !proven.contains(row)).collect();
+    assert!(missing.is_empty(), "no conversation proves {missing:?}");
+    let unknown: Vec<_> = proven.into_iter().filter(|row| !wanted.contains(row)).collect();
+    assert!(unknown.is_empty(), "no such requirement: {unknown:?}");
+}
+
+#[test]
+fn every_requirement_of_comma_is_proven() {
+    proves_all("comma", "CO", 28);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn comma() {
+    play_all("comma").await;
 }

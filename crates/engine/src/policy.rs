@@ -22,7 +22,7 @@ use crate::policy_text::{
     AskWhen, AuditInput, DaemonUse, Fallback, Headless, Listed, PolicyText, Security,
 };
 use crate::rule::{Rule, Rules};
-use crate::tool::{CustomTool, Spec};
+use crate::tool::{CustomTool, Spec, ToolText};
 use crate::verdict::Outcome;
 
 pub(crate) use gates::Gates;
@@ -259,6 +259,20 @@ impl Policy {
     pub fn with_tool(self, tool: Arc<dyn CustomTool>) -> Policy {
         let custom = self.custom.iter().cloned().chain([tool]).collect();
         Policy { custom, ..self }
+    }
+
+    /// The same policy with other gates for files.
+    #[must_use]
+    pub fn with_paths(self, paths: Paths) -> Policy {
+        let gates = Arc::new(Gates::new(&paths));
+        Policy { paths: Arc::new(paths), gates, ..self }
+    }
+
+    /// The same policy with a tool declared as `[[tool]]` does it, whatever else is known of it.
+    #[must_use]
+    pub fn with_declared(self, tool: &ToolText) -> Policy {
+        let tools = self.tools.iter().cloned().chain([Spec::of_text(tool)]).collect();
+        Policy { tools, ..self }
     }
 
     /// The same policy with answers to very calls.

@@ -187,6 +187,20 @@ pub trait Store: Send + Sync {
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError>;
 
+    /// Changes what is known about a run that goes on; `false` where there is none, or where it
+    /// is not `before` any more: of several that change the same one at once exactly one does.
+    async fn change_run(
+        &self,
+        key: Id,
+        run: &str,
+        before: &str,
+        after: String,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError>;
+
+    /// The runs of this name, of every key, oldest first, also those that have ended.
+    async fn runs_named(&self, run: &str) -> Result<Vec<RunRecord>, StoreError>;
+
     /// Runs, oldest first; those that have not ended, or all.
     async fn runs(&self, with_ended: bool) -> Result<Vec<RunRecord>, StoreError>;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use portcullis_approval::ask::Bound;
+use portcullis_approval::ask::{Bound, Written};
 use portcullis_approval::audit::Checkpoint;
 use portcullis_approval::{
     Ask, Asker, CallText, Decision, Grant, Granted, Id, Key, Moment, Offer, Owners, Reach, Reply,
@@ -322,6 +322,12 @@ pub(crate) fn bound(bound: &Bound) -> String {
     if !bound.scripts.is_empty() {
         members.insert("scripts".to_owned(), json!(bound.scripts));
     }
+    if let Some(Written { bytes, preview }) = &bound.access {
+        let mut access = serde_json::Map::new();
+        access.extend(bytes.map(|bytes| ("bytes".to_owned(), json!(bytes))));
+        access.extend(preview.as_ref().map(|preview| ("preview".to_owned(), json!(preview))));
+        members.insert("access".to_owned(), Value::from(access));
+    }
     Value::from(members).to_string()
 }
 
@@ -336,7 +342,11 @@ fn read_bound(text: &str) -> Option<Bound> {
         Some(scripts) => scripts.as_array()?.iter().map(script).collect::<Option<_>>()?,
         None => Vec::new(),
     };
-    Some(Bound { cwd, scripts, policy: text_of(value.get("policy")?)? })
+    let access = value.get("access").map(|access| Written {
+        bytes: access.get("bytes").and_then(Value::as_u64),
+        preview: access.get("preview").and_then(text_of),
+    });
+    Some(Bound { cwd, scripts, policy: text_of(value.get("policy")?)?, access })
 }
 
 /// Offers as JSON: each a rule and behind it what else it would cover.

@@ -210,6 +210,24 @@ impl Store for Sqlite {
         self.writer.run(move |group| runs::end(group, key, &run, at, &entries)).await
     }
 
+    async fn change_run(
+        &self,
+        key: Id,
+        run: &str,
+        before: &str,
+        after: String,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError> {
+        let (run, before, entries) = (run.to_owned(), before.to_owned(), in_order(entries));
+        let change = runs::Change { key, run, before, after };
+        self.writer.run(move |group| runs::change(group, &change, &entries)).await
+    }
+
+    async fn runs_named(&self, run: &str) -> Result<Vec<RunRecord>, StoreError> {
+        let run = run.to_owned();
+        self.readers.read(move |db| runs::named(db, &run)).await
+    }
+
     async fn runs(&self, with_ended: bool) -> Result<Vec<RunRecord>, StoreError> {
         self.readers.read(move |db| runs::list(db, with_ended)).await
     }

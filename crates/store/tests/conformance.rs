@@ -89,6 +89,7 @@ mod sqlite {
             the_first_root_of_a_session_stays,
             the_policy_of_a_session_is_set_and_taken_back,
             a_run_starts_and_ends_once,
+            a_run_is_changed_by_one_of_several,
         },
         audit::{
             entries_stand_in_order_in_one_chain,

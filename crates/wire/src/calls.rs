@@ -75,6 +75,31 @@ pub struct Access {
     pub preview: Option<String>,
 }
 
+/// The kinds of accesses.
+pub const ACCESSES: [&str; 3] = ["fs.read", "fs.write", "command.execute"];
+
+/// The longest preview of what would be written, in characters.
+pub const MOST_PREVIEW: usize = 4000;
+
+impl Access {
+    /// Whether it is one that is known.
+    fn check(&self) -> Result<(), Error> {
+        let Access { kind, resource, .. } = self;
+        if !ACCESSES.contains(&kind.as_str()) {
+            let known = ACCESSES.join(", ");
+            let message = format!("`access.kind`: unknown kind `{kind}`; use one of {known}");
+            return Err(Error::invalid(message));
+        }
+        if resource.is_empty() {
+            return Err(Error::invalid("`access.resource` is empty"));
+        }
+        if kind != "command.execute" && resource.contains('\0') {
+            return Err(Error::invalid("`access.resource` is no path"));
+        }
+        Ok(())
+    }
+}
+
 /// What a path leads to.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -110,7 +135,8 @@ impl Call {
             (None, Some(_)) if call.run.is_none() => {
                 return Err(Error::invalid("`access` needs `run`"));
             }
-            (Some(_), None) | (None, Some(_)) => {}
+            (None, Some(access)) => access.check()?,
+            (Some(_), None) => {}
         }
         let named = [
             ("tool", Some(&call.tool)),
@@ -182,6 +208,19 @@ pub struct Answered {
     /// How the ask ended, once it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
+    /// Why an access is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<Refusal>,
     /// The engine's answer.
     pub verdict: Box<RawValue>,
+}
+
+/// Why an access is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Refusal {
+    /// `outside_workspace` or `permission_denied`.
+    pub code: &'static str,
+    /// `forbidden`, `denied`, `session-deny`, `rejected`, `expired` or `cancelled`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<&'static str>,
 }

@@ -2,3 +2,4 @@
 
 pub mod agentbot;
 pub mod agentscope;
+pub mod comma;

@@ -192,6 +192,38 @@ pub struct NewRun {
     pub run: Option<String>,
     /// The session it belongs to.
     pub session: Option<String>,
+    /// Its folder, absolute.
+    pub cwd: Option<String>,
+    /// What people call what it does.
+    pub name: Option<String>,
+    /// Its agents.
+    #[serde(default)]
+    pub agents: Vec<String>,
+    /// Its tools.
+    #[serde(default)]
+    pub tools: Vec<String>,
+}
+
+/// `DELETE /v1/runs/{id}`: how a run ended; nothing has to be said.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndRun {
+    /// What it brought.
+    pub result: Option<String>,
+    /// Why it broke off.
+    pub error: Option<String>,
+    /// What it used.
+    pub usage: Option<RunUsage>,
+}
+
+/// What a run used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunUsage {
+    /// Tokens that went in.
+    pub prompt_tokens: u64,
+    /// Tokens that came out.
+    pub completion_tokens: u64,
 }
 
 /// One run.
@@ -204,6 +236,11 @@ pub struct Run {
     pub session: Option<String>,
     /// The person its agent works for.
     pub owner: String,
+    /// Its folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// `pending`, `running`, `completed`, `error` or `cancelled`.
+    pub status: &'static str,
     /// When it started.
     pub started_at: String,
     /// When it ended.

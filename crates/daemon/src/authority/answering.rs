@@ -67,6 +67,7 @@ impl Authority {
             settlement.decision.grants.push(grant.id);
             settlement.grants.push(grant);
         }
+        super::access::narrow(&ask, &mut settlement.grants);
         self.commit(&ask, &settlement, Some(approver)).await?;
         Ok((ask, settlement.decision))
     }
@@ -149,7 +150,9 @@ impl Authority {
         if !settlement.grants.is_empty() {
             self.refresh_grants().await?;
         }
-        self.waiters().wake(ask.id);
+        if ask.bound.access.is_none() {
+            self.waiters().wake(ask.id);
+        }
         // What is counted is for calls that come: an ask that it settled would take no use of it.
         if settlement.grants.iter().any(|grant| grant.uses_left.is_none()) {
             let (authority, owner, by) = (self.clone(), ask.asker.owner.clone(), by.clone());

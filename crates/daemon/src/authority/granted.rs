@@ -34,6 +34,11 @@ impl GrantCache {
         self.grants.load().iter().filter(|grant| grant.serves(caller, now)).cloned().collect()
     }
 
+    /// Every grant that is good.
+    pub(super) fn all(&self) -> Vec<Arc<Grant>> {
+        self.grants.load().to_vec()
+    }
+
     /// A session that is remembered.
     pub(super) fn session(&self, key: Id, session: &str) -> Option<SessionRecord> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,6 +61,22 @@ impl GrantCache {
 }
 
 impl Authority {
+    /// A key by its id, if it is known.
+    #[must_use]
+    pub fn key(&self, key: Id) -> Option<Arc<Key>> {
+        self.inner.grants.keys.load().get(&key).cloned()
+    }
+
+    /// Every grant that is good at this moment, oldest first.
+    #[must_use]
+    pub fn grants(&self) -> Vec<Arc<Grant>> {
+        let now = self.now();
+        let is_good = |grant: &Arc<Grant>| {
+            grant.expires_at.is_none_or(|end| now < end) && grant.uses_left != Some(0)
+        };
+        self.inner.grants.all().into_iter().filter(is_good).collect()
+    }
+
     /// Reads the grants again.
     ///
     /// # Errors

@@ -11,14 +11,16 @@ use portcullis_approval::{Ask, CallText, Grant, Granted, Reply};
 use portcullis_engine::call::{Call, Shell};
 use portcullis_engine::effect::{Effect, Target};
 use portcullis_engine::pattern::json;
-use portcullis_engine::policy::Asks;
+use portcullis_engine::policy::{Asks, ExactAnswer};
 use portcullis_engine::policy_text::AuditInput;
+use portcullis_engine::verdict::Reason;
 use portcullis_engine::{Lexical, Outcome, Policy, Verdict, World, judge};
 use portcullis_layers::Live;
 use portcullis_layers::world::Recorded;
 use portcullis_store::SessionRecord;
 use serde_json::Value;
 
+use super::access::{self, RunAccess};
 use super::{Authority, Fault, Seen, Submission};
 
 /// What a dialect lays over every policy, and how its calls go on.
@@ -33,7 +35,7 @@ pub struct Overlay {
 
 /// Where a call runs that does not say where: a directory like no other, so that relative paths
 /// mean neither the system's nor each other's.
-const NOWHERE: &str = "/-/-";
+pub(super) const NOWHERE: &str = "/-/-";
 
 /// Scripts larger than this are not bound to an ask.
 const MOST_SCRIPT_BYTES: u64 = 16 << 20;
@@ -70,26 +72,32 @@ impl Authority {
             submission.door,
             &submission.seen,
             session.and_then(|session| session.policy.as_deref()),
+            submission.access.as_ref(),
         )?;
         let caller = Caller {
             asker: &submission.asker,
             session: call.session.as_deref(),
             run: call.run.as_deref(),
         };
-        let grants: Vec<Arc<Grant>> = self
-            .inner
-            .grants
-            .serving(&caller, self.now())
-            .into_iter()
+        let serving = self.inner.grants.serving(&caller, self.now());
+        let mut grants = access::on_access(serving, call);
+        let engine_input = submission.input.clone();
+        let root = match &submission.access {
+            Some(access) => access.about.cwd.clone().or_else(|| call.cwd.clone()),
+            None => root_of(session),
+        };
+        let judged_call = engine_call(call, engine_input, root);
+        let mut is_exception = false;
+        if submission.overrides {
             // Whoever overrides a remembered rejection wants to be asked, not allowed.
-            .filter(|grant| !(submission.overrides && is_rejection(grant)))
-            .collect();
+            is_exception = rejects(&grants, &judged_call);
+            grants.retain(|grant| !is_rejection(grant));
+        }
         let policy = if grants.is_empty() {
             policy
         } else {
             Arc::new(grant::lay_over((*policy).clone(), grants.iter().map(|grant| &**grant)))
         };
-        let judged_call = engine_call(call, submission.input.clone(), root_of(session));
         let world = world(&submission.seen);
         let mut verdict = judge(&policy, &judged_call, &*world);
         // A mode that an agent names only tightens.
@@ -99,17 +107,29 @@ impl Authority {
                 verdict = other;
             }
         }
+        if is_exception && verdict.outcome != Outcome::Deny {
+            except(&mut verdict);
+        }
+        if submission.access.as_ref().is_some_and(|access| access.kind != access::Kind::Command) {
+            // The gates of files ask no allow rule.
+            verdict.suggestions.clear();
+        }
         let used = if verdict.outcome == Outcome::Allow {
             used(&verdict, &grants, &judged_call)
         } else {
             Vec::new()
         };
-        let bound = match submission.seen {
+        let mut bound = match submission.seen {
             Seen::Live => bound(call, &verdict, version),
             Seen::Recorded(_) | Seen::Nothing => Bound { policy: version, ..Bound::default() },
         };
+        bound.access = submission.access.as_ref().map(|access| access.written.clone());
+        let digest = match &submission.access {
+            Some(_) => access::digest(call),
+            None => call.digest(),
+        };
         Ok(Judged {
-            digest: call.digest().unwrap_or_default(),
+            digest: digest.unwrap_or_default(),
             bound,
             asks: policy.asks.clone(),
             audit_input: policy.audit_input,
@@ -129,15 +149,22 @@ impl Authority {
         let name = name.as_deref().unwrap_or(&ask.asker.agent);
         let session = self.session(&ask.asker, &call).await?;
         let own = session.as_ref().and_then(|session| session.policy.as_deref());
-        let (policy, _) = self.policy(name, &call, None, &ask.door, &seen, own)?;
+        let access = self.access_of(ask).await?;
+        let (policy, _) = self.policy(name, &call, None, &ask.door, &seen, own, access.as_ref())?;
         let caller = Caller {
             asker: &ask.asker,
             session: call.session.as_deref(),
             run: call.run.as_deref(),
         };
-        let grants = self.inner.grants.serving(&caller, self.now());
+        let mut grants = access::on_access(self.inner.grants.serving(&caller, self.now()), &call);
+        if is_exception(ask) {
+            grants.retain(|grant| !is_rejection(grant));
+        }
         let policy = grant::lay_over((*policy).clone(), grants.iter().map(|grant| &**grant));
-        let root = root_of(session.as_ref());
+        let root = match &access {
+            Some(access) => access.about.cwd.clone().or_else(|| call.cwd.clone()),
+            None => root_of(session.as_ref()),
+        };
         let input = serde_json::from_str(input).unwrap_or(Value::Null);
         Ok(judge(&policy, &engine_call(&call, input, root), &*world(&seen)))
     }
@@ -154,6 +181,7 @@ impl Authority {
     }
 
     /// The policy for a call, and what it is called by.
+    #[expect(clippy::too_many_arguments, reason = "each says something else about the call")]
     fn policy(
         &self,
         key_name: &str,
@@ -162,6 +190,7 @@ impl Authority {
         door: &str,
         seen: &Seen,
         own: Option<&str>,
+        access: Option<&RunAccess>,
     ) -> Result<(Arc<Policy>, String), Fault> {
         let in_force = match (seen, &call.cwd) {
             (Seen::Live, Some(cwd)) => self.policies().in_directory(Path::new(cwd))?,
@@ -170,6 +199,10 @@ impl Authority {
         let policy = in_force
             .for_agent(key_name, profile, own)?
             .ok_or_else(|| Fault::Profile(profile.unwrap_or_default().to_owned()))?;
+        if let Some(access) = access {
+            let laid = access.lay(&policy, &call.tool, in_force.names_deadline());
+            return Ok((Arc::new(laid), in_force.version.clone()));
+        }
         let overlay = self.inner.overlays.iter().find(|(known, _)| *known == door);
         let policy =
             overlay.map_or(policy.clone(), |(_, overlay)| Arc::new((overlay.lay)(&policy)));
@@ -184,8 +217,34 @@ pub(super) fn still_bound(ask: &Ask) -> Result<(), &'static str> {
     {
         return Err("bound.cwd");
     }
+    if ask.bound.cwd.is_some() && !access::leads_there(ask) {
+        return Err("bound.resource");
+    }
     let is_same = |(path, hash): &(String, String)| script_hash(path).as_ref() == Some(hash);
     if ask.bound.scripts.iter().all(is_same) { Ok(()) } else { Err("bound.script") }
+}
+
+/// Whether an ask is about an exception from a remembered rejection.
+#[must_use]
+pub fn is_exception(ask: &Ask) -> bool {
+    let verdict: Value = serde_json::from_str(&ask.verdict).unwrap_or_default();
+    let reasons = verdict.get("reasons").and_then(Value::as_array);
+    reasons.is_some_and(|reasons| {
+        reasons.iter().any(|reason| reason.get("code").is_some_and(|code| code == "grant"))
+    })
+}
+
+/// Makes a verdict ask for an exception from a remembered rejection.
+fn except(verdict: &mut Verdict) {
+    verdict.outcome = Outcome::Ask;
+    let message = "a rejection is remembered, and the agent asks for one exception".to_owned();
+    verdict.reasons.insert(0, Reason { code: "grant".into(), message, span: None });
+}
+
+/// Whether one of the grants is the remembered rejection of this very call.
+fn rejects(grants: &[Arc<Grant>], call: &Call) -> bool {
+    let lay = |policy| grant::lay_over(policy, grants.iter().map(|grant| &**grant));
+    lay(Policy::builtin()).grants.answer(call) == Some(ExactAnswer::Deny)
 }
 
 fn root_of(session: Option<&SessionRecord>) -> Option<String> {
@@ -208,7 +267,7 @@ fn engine_call(call: &CallText, input: Value, root: Option<String>) -> Call {
     }
 }
 
-fn world(seen: &Seen) -> Box<dyn World> {
+pub(super) fn world(seen: &Seen) -> Box<dyn World> {
     match seen {
         Seen::Live => Box::new(Live::new()),
         Seen::Recorded(answers) => Box::new(Recorded::new(answers.clone())),
@@ -251,7 +310,7 @@ fn bound(call: &CallText, verdict: &Verdict, policy: String) -> Bound {
     let mut scripts: Vec<(String, String)> = scripts.chain(named).collect();
     scripts.sort();
     scripts.dedup();
-    Bound { cwd: call.cwd.as_deref().and_then(inode), scripts, policy }
+    Bound { cwd: call.cwd.as_deref().and_then(inode), scripts, policy, access: None }
 }
 
 fn inode(path: &str) -> Option<(u64, u64)> {

@@ -115,10 +115,9 @@ pub(super) fn granted(grant: &Grant, actor: &str, at: Moment) -> Entry {
 }
 
 /// A grant was used.
-pub(super) fn used(submission: &Submission, grant: Id, at: Moment) -> Entry {
-    let digest = submission.call.digest().unwrap_or_default();
-    let data = vec![("digest", quoted(&digest))];
-    entry("grant.used", at, &submission.asker, grant.to_string(), data)
+pub(super) fn used(asker: &Asker, digest: &str, grant: Id, at: Moment) -> Entry {
+    let data = vec![("digest", quoted(digest))];
+    entry("grant.used", at, asker, grant.to_string(), data)
 }
 
 /// A grant was used by whoever waited for it.

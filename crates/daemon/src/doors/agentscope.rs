@@ -95,6 +95,7 @@ async fn submit(
         wants_receipt: true,
         seen: if caller.is_local { Seen::Live } else { Seen::Nothing },
         wait: Duration::from_secs(call.wait_s),
+        access: None,
     };
     let Answered { verdict, ask, receipt, .. } = app.authority.submit(submission).await?;
     let asked = ask.as_ref().map(|record| Asked {

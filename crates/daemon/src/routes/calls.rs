@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use portcullis_engine::Mode;
+use portcullis_approval::ask::Written;
+use portcullis_engine::{Mode, Outcome};
 use portcullis_layers::world::Answers;
 use portcullis_store::AuditFilter;
 use portcullis_wire::asks::{self, Decision};
@@ -15,6 +16,7 @@ use portcullis_wire::feed;
 use serde_json::json;
 
 use crate::App;
+use crate::authority::access::{self, Kind};
 use crate::authority::{Seen, Submission, decision_of};
 use crate::error::{ApiError, json_response};
 use crate::extract::{Bytes, Query};
@@ -27,14 +29,18 @@ pub async fn submit(
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let call = Call::read(&body)?;
-    let answered = app.authority.submit(submission(&caller, &call)?).await?;
+    let submission = submitted(&app, &caller, &call).await?;
+    let is_access = submission.access.is_some();
+    let answered = app.authority.submit(submission).await?;
     let decision = answered.ask.as_ref().and_then(decision_of);
+    let is_refused = is_access && answered.outcome == Outcome::Deny;
     let shape = Answered {
         outcome: answered.outcome.name(),
         ask: answered.ask.as_ref().map(|record| record.ask.id.to_string()),
         input: decision.and_then(|decision| decision.input.as_deref()).map(asks::raw),
         receipt: answered.receipt,
         decision: decision.map(Decision::new),
+        refusal: is_refused.then(|| access::refusal(&answered.verdict, decision)),
         verdict: asks::raw(&verdict_text(&answered.verdict)),
     };
     Ok(json_response(StatusCode::OK, &shape))
@@ -47,7 +53,7 @@ pub async fn check(
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let call = Call::read(&body)?;
-    let judged = app.authority.check(&submission(&caller, &call)?).await?;
+    let judged = app.authority.check(&submitted(&app, &caller, &call).await?).await?;
     let shape = json!({
         "outcome": judged.verdict.outcome.name(),
         "verdict": asks::raw(&verdict_text(&judged.verdict)),
@@ -121,6 +127,18 @@ pub fn verdict_text(verdict: &portcullis_engine::Verdict) -> String {
     serde_json::to_string(&portcullis_wire::verdict::Verdict::new(verdict)).unwrap_or_default()
 }
 
+/// What a body asks; an access belongs to its run.
+async fn submitted(app: &App, caller: &Caller, call: &Call) -> Result<Submission, ApiError> {
+    let mut submission = submission(caller, call)?;
+    if let Some(access) = &call.access
+        && let Some(kind) = Kind::named(&access.kind)
+    {
+        let written = Written { bytes: access.bytes, preview: access.preview.clone() };
+        app.authority.as_access(&mut submission, kind, written).await?;
+    }
+    Ok(submission)
+}
+
 /// What a body asks, in our words.
 fn submission(caller: &Caller, call: &Call) -> Result<Submission, ApiError> {
     let (text, input) = call.text()?;
@@ -148,6 +166,7 @@ fn submission(caller: &Caller, call: &Call) -> Result<Submission, ApiError> {
         wants_receipt: call.receipt,
         seen,
         wait: Duration::from_millis(call.wait_ms.min(MOST_WAIT_MS)),
+        access: None,
     })
 }
 

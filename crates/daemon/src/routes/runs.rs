@@ -3,18 +3,18 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use portcullis_approval::Role;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{object, quoted};
-use portcullis_approval::{Owners, Role};
 use portcullis_engine::Mode;
-use portcullis_store::{AskFilter, RunRecord};
+use portcullis_store::RunRecord;
 use portcullis_wire::body;
 use portcullis_wire::errors::{Code, Error};
-use portcullis_wire::grants::{NewRun, Run, Runs, SessionChange};
+use portcullis_wire::grants::{EndRun, NewRun, Run, Runs, SessionChange};
 use serde_json::{Value, json};
 
 use crate::App;
-use crate::authority::{Fault, Gone};
+use crate::authority::runs::{self, About, Ending, Status};
 use crate::chance;
 use crate::error::{ApiError, json_response};
 use crate::extract::{Bytes, Query};
@@ -33,7 +33,7 @@ pub async fn list(
     Ok(json_response(StatusCode::OK, &Runs { runs }))
 }
 
-/// `POST /v1/runs`: an agent starts a run.
+/// `POST /v1/runs`: an agent starts a run, or attaches to one that a person prepared for it.
 pub async fn start(
     State(app): State<App>,
     caller: Caller,
@@ -41,21 +41,64 @@ pub async fn start(
 ) -> Result<Response, ApiError> {
     let new: NewRun = body::read(&body)?;
     let now = app.authority.now();
-    let name = new.run.unwrap_or_else(|| chance::id(now).to_string());
-    body::name("run", &name)?;
-    new.session.as_deref().map_or(Ok(()), |session| body::name("session", session))?;
+    let name = new.run.clone().unwrap_or_else(|| chance::id(now).to_string());
+    check(&new, &name)?;
+    let known = app.authority.store().runs_named(&name).await?;
+    let asker = caller.asker(None);
+    let going = known.iter().find(|run| {
+        run.ended_at.is_none() && run.key != asker.key && app.authority.may_attach(&asker, run)
+    });
+    if let Some(run) = going {
+        let attached = app.authority.change_run(run, &caller.key.name, |about| attach(about, &new));
+        let run = attached.await?.ok_or_else(|| ApiError::not_found("no such run"))?;
+        return Ok(json_response(StatusCode::OK, &shape(&run)));
+    }
+    let mut about = About {
+        cwd: new.cwd.clone(),
+        name: new.name.clone().unwrap_or_else(|| name.clone()),
+        ..About::default()
+    };
+    attach(&mut about, &new);
     let run = RunRecord {
-        run: name,
-        key: caller.key.id,
-        owner: caller.key.owner().to_owned(),
         session: new.session,
-        about: "{}".to_owned(),
-        started_at: now,
-        ended_at: None,
+        ..runs::record(&name, caller.key.id, caller.key.owner(), &about, now)
     };
     let entry = entry("run.started", &caller, &run);
-    app.authority.store().start_run(&run, vec![Entry { at: now, ..entry }]).await?;
-    Ok(json_response(StatusCode::OK, &shape(&run)))
+    let is_new = app.authority.store().start_run(&run, vec![Entry { at: now, ..entry }]).await?;
+    let own = known.into_iter().find(|known| !is_new && known.key == run.key);
+    Ok(json_response(StatusCode::OK, &shape(&own.unwrap_or(run))))
+}
+
+/// Adds what an agent says about a run that it attaches to.
+fn attach(about: &mut About, new: &NewRun) -> Option<(&'static str, Vec<(&'static str, String)>)> {
+    let before = about.clone();
+    for agent in &new.agents {
+        if !about.agents.contains(agent) {
+            about.agents.push(agent.clone());
+        }
+    }
+    for tool in &new.tools {
+        about.note_tool(tool, false);
+    }
+    if about.cwd.is_none() {
+        about.cwd.clone_from(&new.cwd);
+    }
+    (before != *about).then(|| ("run.attached", Vec::new()))
+}
+
+fn check(new: &NewRun, name: &str) -> Result<(), ApiError> {
+    body::name("run", name)?;
+    new.session.as_deref().map_or(Ok(()), |session| body::name("session", session))?;
+    new.name.as_deref().map_or(Ok(()), |name| body::name("name", name))?;
+    new.cwd.as_deref().map_or(Ok(()), |cwd| body::directory("cwd", cwd))?;
+    for (field, names) in [("agents", &new.agents), ("tools", &new.tools)] {
+        if names.len() > runs::MOST_TOOLS {
+            let message = format!("`{field}`: more than {} are not taken", runs::MOST_TOOLS);
+            return Err(Error::invalid(message).into());
+        }
+        names.iter().try_for_each(|name| body::name(field, name))?;
+    }
+    Ok(())
 }
 
 /// `DELETE /v1/runs/{id}`: a run ends; its asks are cancelled and its grants are over.
@@ -63,27 +106,36 @@ pub async fn end(
     State(app): State<App>,
     caller: Caller,
     Path(name): Path<String>,
+    Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
-    let runs = app.authority.store().runs(false).await?;
-    let mut own = runs.into_iter().filter(|run| run.run == name && may_see(&caller, run));
-    let run = own.next().ok_or_else(|| ApiError::not_found("no such run"))?;
-    let now = app.authority.now();
-    let entries = vec![Entry { at: now, ..entry("run.ended", &caller, &run) }];
-    app.authority.store().end_run(run.key, &run.run, now, entries).await?;
-    app.authority.refresh_grants().await?;
-    let mut filter = AskFilter::pending(Owners::All, 1000);
-    filter.key = Some(run.key);
-    filter.run = Some(run.run.clone());
-    for record in app.authority.store().asks(&filter).await? {
-        let by = &caller.key.name;
-        match app.authority.cancel(&record.ask, Gone::RunEnded, by, caller.door).await {
-            // Somebody answered it a moment before.
-            Ok(_) | Err(Fault::Store(portcullis_store::StoreError::AlreadySettled(_))) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let ended = RunRecord { ended_at: Some(now), ..run };
-    Ok(json_response(StatusCode::OK, &shape(&ended)))
+    let said: EndRun = if body.is_empty() { EndRun::default() } else { body::read(&body)? };
+    let known = app.authority.store().runs_named(&name).await?;
+    let asker = caller.asker(None);
+    let may_end = |run: &&RunRecord| match caller.key.role {
+        Role::Agent => app.authority.may_attach(&asker, run),
+        Role::Approver | Role::Admin => caller.owners().include(&run.owner),
+    };
+    let mut own: Vec<&RunRecord> = known.iter().filter(|run| run.ended_at.is_none()).collect();
+    own.retain(may_end);
+    own.sort_by_key(|run| run.key != caller.key.id);
+    let run = own.first().ok_or_else(|| ApiError::not_found("no such run"))?;
+    let status = match (&said.error, caller.key.role) {
+        (Some(_), _) => Status::Error,
+        (None, Role::Agent) => Status::Completed,
+        (None, Role::Approver | Role::Admin) => Status::Cancelled,
+    };
+    let ending = Ending {
+        status,
+        result: said.result,
+        error: said.error,
+        usage: said.usage,
+        by: &caller.key.name,
+        door: caller.door,
+    };
+    app.authority.end_run(run, ending).await?;
+    let runs = app.authority.store().runs_named(&name).await?;
+    let ended = runs.iter().find(|ended| ended.key == run.key).unwrap_or(run);
+    Ok(json_response(StatusCode::OK, &shape(ended)))
 }
 
 /// `PATCH /v1/sessions/{id}`: an approver sets the mode of a session.
@@ -129,10 +181,13 @@ fn may_see(caller: &Caller, run: &RunRecord) -> bool {
 }
 
 fn shape(run: &RunRecord) -> Run {
+    let about = About::of(run);
     Run {
         run: run.run.clone(),
         session: run.session.clone(),
         owner: run.owner.clone(),
+        cwd: about.cwd,
+        status: about.status.name(),
         started_at: run.started_at.to_string(),
         ended_at: run.ended_at.map(|at| at.to_string()),
     }

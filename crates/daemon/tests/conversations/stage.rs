@@ -12,6 +12,7 @@ use portcullis_daemon::identity::{NewKey, make_key};
 use portcullis_daemon::{Parts, open};
 use portcullis_layers::Places;
 use portcullis_store::Sqlite;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -78,12 +79,17 @@ impl House {
         Stage { address: self.stage.address.clone(), values: self.stage.values.clone() }
     }
 
-    /// Brings the node down and up again; gives its new address.
-    pub async fn restart(&mut self) -> String {
+    /// Brings the node down.
+    pub async fn stop(&mut self) {
         if let Some(Running { stop, served }) = self.running.take() {
             stop.send(()).unwrap();
             served.await.unwrap();
         }
+    }
+
+    /// Brings the node down and up again; gives its new address.
+    pub async fn restart(&mut self) -> String {
+        self.stop().await;
         let store = Sqlite::open(self.directory.path().join("portcullis.db"), "n").unwrap();
         self.start(store).await;
         self.stage.address.clone()
@@ -116,8 +122,11 @@ impl House {
         self.stage.address = address.to_string();
         self.running = Some(Running { stop, served });
         // The own listeners are bound before the main one answers.
-        let address = self.stage.address.clone();
-        tokio::net::TcpStream::connect(address).await.unwrap();
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        let request =
+            format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.read_to_end(&mut Vec::new()).await.unwrap();
     }
 }
 

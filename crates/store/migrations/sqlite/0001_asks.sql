@@ -119,6 +119,7 @@ CREATE TABLE runs (
     PRIMARY KEY (key, run)
 ) STRICT;
 
+CREATE INDEX runs_named ON runs (run);
 CREATE INDEX runs_going ON runs (started_at) WHERE ended_at IS NULL;
 
 -- Positions are given out by the writer from `chains` and never again: a row of `audit` may be

@@ -22,6 +22,9 @@ const START: &str = "INSERT INTO runs (key, run, owner, session, about, started_
     DO UPDATE SET owner = :owner, session = :session, about = :about, started_at = :started_at, \
     ended_at = :ended_at WHERE runs.ended_at IS NOT NULL";
 
+const CHANGE: &str = "UPDATE runs SET about = ?4 \
+    WHERE key = ?1 AND run = ?2 AND about = ?3 AND ended_at IS NULL";
+
 const END: &str = "UPDATE runs SET ended_at = ?3 WHERE key = ?1 AND run = ?2 AND ended_at IS NULL";
 
 const END_GRANTS: &str = "UPDATE grants SET revoked_at = ?3 WHERE key = ?1 AND reach_name = ?2 \
@@ -104,6 +107,36 @@ pub(super) fn start(
         group.append(entries)?;
     }
     Ok(changed > 0)
+}
+
+/// What is known about a run, before and after.
+pub(super) struct Change {
+    pub(super) key: Id,
+    pub(super) run: String,
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+/// Changes what is known about a run, unless somebody did so meanwhile.
+pub(super) fn change(
+    group: &mut Group<'_>,
+    change: &Change,
+    entries: &[Entry],
+) -> Result<bool, StoreError> {
+    let values = params![change.key.as_bytes(), change.run, change.before, change.after];
+    let changed = group.db.prepare_cached(CHANGE)?.execute(values)?;
+    if changed > 0 {
+        group.append(entries)?;
+    }
+    Ok(changed > 0)
+}
+
+/// The runs of a name.
+pub(super) fn named(db: &Connection, name: &str) -> Result<Vec<RunRecord>, StoreError> {
+    let query = format!("SELECT {} FROM runs WHERE run = ?1 ORDER BY started_at", rows::RUN);
+    let mut query = db.prepare_cached(&query)?;
+    let found = query.query_map([name], rows::run)?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 /// Ends a run and its grants.

@@ -1,6 +1,6 @@
 //! Asks: opened, found, joined, counted, settled and listed.
 
-use portcullis_approval::ask::Bound;
+use portcullis_approval::ask::{Bound, Written};
 use portcullis_approval::{Decision, Id, Moment, Offer, Owners, Reply, Scope, Settlement, State};
 use portcullis_engine::Outcome;
 use portcullis_engine::policy_text::Fallback;
@@ -28,6 +28,7 @@ pub async fn an_ask_reads_back_as_it_was_opened(place: &impl Place) {
         cwd: Some((u64::MAX, 7)),
         scripts: vec![("a.sh".to_owned(), "00".to_owned())],
         policy: "p2".to_owned(),
+        access: Some(Written { bytes: Some(7), preview: Some("text".to_owned()) }),
     };
     full.tier = Tier::Destructive;
     full.is_firm = true;

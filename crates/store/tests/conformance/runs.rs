@@ -81,3 +81,39 @@ pub async fn a_run_starts_and_ends_once(place: &impl Place) {
     assert_eq!(store.runs(false).await.unwrap(), [second, anew]);
     assert_eq!(chain_holds(&*store).await, 4);
 }
+
+pub async fn a_run_is_changed_by_one_of_several(place: &impl Place) {
+    let store = place.open();
+    let run = |key: Id| RunRecord {
+        run: "r".to_owned(),
+        key,
+        owner: "ada".to_owned(),
+        session: None,
+        about: "1".to_owned(),
+        started_at: NOW,
+        ended_at: None,
+    };
+    let (mine, other) = (run(id()), run(id()));
+    store.start_run(&mine, entry("run.started", "r")).await.unwrap();
+    store
+        .start_run(&RunRecord { started_at: later(1), ..other.clone() }, Vec::new())
+        .await
+        .unwrap();
+    let change = |before: &'static str, after: &'static str| {
+        let (store, key) = (&store, mine.key);
+        async move {
+            let entries = entry("run.changed", "r");
+            store.change_run(key, "r", before, after.to_owned(), entries).await.unwrap()
+        }
+    };
+    assert!(change("1", "2").await);
+    assert!(!change("1", "3").await, "somebody changed it meanwhile");
+    let named = store.runs_named("r").await.unwrap();
+    let abouts: Vec<&str> = named.iter().map(|run| run.about.as_str()).collect();
+    assert_eq!(abouts, ["2", "1"]);
+    store.end_run(mine.key, "r", later(5), entry("run.ended", "r")).await.unwrap();
+    assert!(!change("2", "3").await, "it has ended");
+    assert_eq!(store.runs_named("r").await.unwrap().len(), 2);
+    assert_eq!(store.runs_named("s").await.unwrap(), []);
+    assert_eq!(chain_holds(&*store).await, 3);
+}

@@ -59,7 +59,7 @@ pub fn ask_at(at: Moment, key: Id, command: &str) -> Ask {
         call,
         asker: Asker { key, agent: "coder".to_owned(), owner: "ada".to_owned(), label: None },
         door: "native".to_owned(),
-        bound: Bound { cwd: None, scripts: Vec::new(), policy: "p1".to_owned() },
+        bound: Bound { cwd: None, scripts: Vec::new(), policy: "p1".to_owned(), access: None },
         verdict: "{}".to_owned(),
         tier: Tier::Review,
         is_firm: false,

@@ -63,6 +63,7 @@ fn submission(app: &App, caller: &Caller, body: Classify) -> Submission {
         wants_receipt: false,
         seen: Seen::Nothing,
         wait: Duration::ZERO,
+        access: None,
     }
 }
 
