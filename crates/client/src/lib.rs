@@ -151,6 +151,37 @@ impl Client {
         }
     }
 
+    /// Judges a call (`POST /v1/check`) and leaves nothing behind.
+    ///
+    /// # Errors
+    /// As [`submit`](Client::submit).
+    pub async fn check(&self, call: &Value) -> Result<Outcome, ClientError> {
+        let whole = self.send(Method::POST, "/v1/check", Some(call), PROMPT).await?;
+        match whole.get("outcome").and_then(Value::as_str) {
+            Some("allow") => Ok(Outcome::Allow),
+            Some("ask") => Ok(Outcome::Ask),
+            Some("deny") => Ok(Outcome::Deny),
+            _ => Err(ClientError::Unreadable("it has no outcome we know".to_owned())),
+        }
+    }
+
+    /// Starts a run (`POST /v1/runs`); gives it as it is then.
+    ///
+    /// # Errors
+    /// As [`get`](Client::get).
+    pub async fn start_run(&self, run: &Value) -> Result<Value, ClientError> {
+        self.send(Method::POST, "/v1/runs", Some(run), PROMPT).await
+    }
+
+    /// Ends a run (`DELETE /v1/runs/{id}`) and says how.
+    ///
+    /// # Errors
+    /// As [`get`](Client::get).
+    pub async fn end_run(&self, run: &str, how: &Value) -> Result<(), ClientError> {
+        let path = format!("/v1/runs/{}", escaped(run));
+        self.send(Method::DELETE, &path, Some(how), PROMPT).await.map(drop)
+    }
+
     /// Takes an ask back, because its call will not run.
     ///
     /// # Errors

@@ -18,10 +18,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ("converse",    &[]),
     ("daemon",      &["store", "wire", "layers", "approval", "engine", "converse"]),
     ("client",      &["wire"]),
+    ("guard",       &["client"]),
     ("proxy",       &["client", "wire"]),
     ("hook",        &[]),
     ("hook-static", &["hook", "layers", "engine"]),
-    ("cli",         &["daemon", "store", "wire", "layers", "client", "proxy", "hook", "approval", "engine", "shell"]),
+    ("cli",         &["daemon", "store", "wire", "layers", "client", "guard", "proxy", "hook", "approval", "engine", "shell"]),
     ("xtask",       &["shell", "engine", "approval", "converse"]),
 ];
 

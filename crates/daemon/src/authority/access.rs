@@ -144,7 +144,7 @@ pub fn key_of(input: &str) -> Option<(Kind, String, Value)> {
     let text = |name: &str| members.get(name).and_then(Value::as_str);
     let (kind, resource) = (text("kind")?, text("resource")?);
     let is_known = |name: &String| matches!(name.as_str(), "kind" | "resource" | "given");
-    if !members.keys().all(|name| is_known(name)) {
+    if !members.keys().all(is_known) {
         return None;
     }
     let key = json!({ "kind": kind, "resource": resource });
