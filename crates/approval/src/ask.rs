@@ -29,6 +29,8 @@ pub struct CallText {
     pub run: Option<String>,
     /// What the host calls this call.
     pub call_id: Option<String>,
+    /// The profile of the policy it is judged by, where one was named.
+    pub profile: Option<String>,
     /// What the agent says about it. It is shown as the agent's words and never judged.
     pub description: Option<String>,
 }

@@ -1,7 +1,10 @@
 //! Grants: what an approval wider than once leaves behind.
 
+use std::sync::Arc;
+
 use portcullis_engine::Policy;
 use portcullis_engine::policy::{ExactAnswer, ExactGrant, Grants, Source};
+use portcullis_engine::policy_text::Listed;
 use portcullis_engine::verdict::Outcome;
 
 use crate::ask::{Ask, Asker};
@@ -49,6 +52,8 @@ pub struct Grant {
     pub key: Option<Id>,
     /// The agent it is for; every agent where none is named.
     pub agent: Option<String>,
+    /// The profile it is for; calls of every profile, and of none, where none is named.
+    pub profile: Option<String>,
     /// What is granted.
     pub granted: Granted,
     /// How far.
@@ -74,6 +79,8 @@ pub struct Caller<'a> {
     pub session: Option<&'a str>,
     /// In which run.
     pub run: Option<&'a str>,
+    /// By which profile.
+    pub profile: Option<&'a str>,
 }
 
 impl Grant {
@@ -92,6 +99,7 @@ impl Grant {
         self.owner == asker.owner
             && self.key.is_none_or(|key| key == asker.key)
             && self.agent.as_ref().is_none_or(|agent| *agent == asker.agent)
+            && self.profile.as_deref().is_none_or(|profile| caller.profile == Some(profile))
             && self.expires_at.is_none_or(|end| now < end)
             && self.uses_left != Some(0)
             && match &self.reach {
@@ -111,6 +119,7 @@ impl Grant {
             owner: ask.asker.owner.clone(),
             key: Some(ask.asker.key),
             agent: Some(ask.asker.agent.clone()),
+            profile: None,
             granted: Granted::Exact {
                 tool: ask.call.tool.clone(),
                 input: input.clone(),
@@ -141,6 +150,9 @@ pub fn lay_over<'a>(policy: Policy, grants: impl Iterator<Item = &'a Grant>) -> 
     let mut policy = policy;
     for grant in grants {
         match &grant.granted {
+            Granted::Pattern(rule) if Listed::of_rule(rule).is_some() => {
+                policy = listed(policy, Listed::of_rule(rule));
+            }
             Granted::Pattern(rule) => {
                 if let Ok(wider) = policy.clone().with_rule(Outcome::Allow, rule, Source::Grant) {
                     policy = wider;
@@ -157,6 +169,20 @@ pub fn lay_over<'a>(policy: Policy, grants: impl Iterator<Item = &'a Grant>) -> 
         }
     }
     if exact.is_empty() { policy } else { policy.with_grants(exact) }
+}
+
+/// A policy whose allowlist has one more entry; the same where it has no list, or a locked one.
+fn listed(policy: Policy, entry: Option<Listed>) -> Policy {
+    match (&policy.exec, entry) {
+        (Some(exec), Some(entry)) if !policy.is_locked("exec.allowlist") => {
+            let mut exec = (**exec).clone();
+            exec.allowlist.push(entry);
+            let mut policy = policy;
+            policy.exec = Some(Arc::new(exec));
+            policy
+        }
+        _ => policy,
+    }
 }
 
 #[cfg(test)]
@@ -207,7 +233,7 @@ mod tests {
         };
         let grant = Grant::for_changed_call(&ask, &decision, id).unwrap();
         let serves = |asker: &Asker, at: Moment| {
-            grant.serves(&Caller { asker, session: None, run: None }, at)
+            grant.serves(&Caller { asker, session: None, run: None, profile: None }, at)
         };
         assert_eq!(grant.uses_left, Some(1));
         assert!(serves(&asker, at.after_s(599)));

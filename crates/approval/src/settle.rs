@@ -4,7 +4,7 @@
 //! Nothing here turns a deny into anything else: an approval of what a policy denies by now ends
 //! the ask with that deny.
 
-use portcullis_engine::policy_text::Fallback;
+use portcullis_engine::policy_text::{Fallback, Listed};
 use portcullis_engine::{Outcome, Verdict};
 
 use crate::approver::Approver;
@@ -52,6 +52,8 @@ pub enum Gone {
     RunEnded,
     /// Its agent went away.
     AgentGone,
+    /// Nobody is there who could be shown the ask.
+    NoClient,
 }
 
 impl Gone {
@@ -62,6 +64,7 @@ impl Gone {
             Gone::Withdrawn => "withdrawn",
             Gone::RunEnded => "run_ended",
             Gone::AgentGone => "agent_gone",
+            Gone::NoClient => "no_client",
         }
     }
 }
@@ -140,7 +143,11 @@ pub fn expire(ask: &Ask, verdict: &Verdict, was_watched: bool, now: Moment) -> D
             Fallback::Deny => false,
             Fallback::Allow => true,
             Fallback::AllowCovered => {
-                verdict.acts.iter().all(|act| act.is_read_only || act.outcome == Outcome::Allow)
+                // Where everything is asked about, reading alone is no entry of a list.
+                verdict.acts.iter().all(|act| {
+                    let reads = act.is_read_only && !act.reason.code.starts_with("exec.");
+                    act.is_covered || act.outcome == Outcome::Allow || reads
+                })
             }
         };
     Decision { outcome: if is_open { Outcome::Allow } else { Outcome::Deny }, ..lapse(ask, now) }
@@ -262,6 +269,10 @@ fn grants(
         // Runs and sessions are called what an agent calls them: they mean something to it alone.
         key: (reach != Reach::Always).then_some(ask.asker.key),
         agent: None,
+        profile: match &granted {
+            Granted::Pattern(rule) => Listed::of_rule(rule).and(ask.call.profile.clone()),
+            Granted::Exact { .. } => None,
+        },
         granted,
         reach: reach.clone(),
         expires_at: answer.valid_s.map(|valid_s| decision.at.after_s(valid_s)),
@@ -271,7 +282,8 @@ fn grants(
         ask: Some(ask.id),
     };
     let mut grants: Vec<Grant> = granted.into_iter().map(grant).collect();
-    // For good, over a firm finding: nothing may be stored that silences it.
-    grants.retain(|grant| !is_firm || grant.is_limited());
+    // For good, over a firm finding: nothing may be stored that silences it. An entry of a
+    // profile's list never does, and is what its clients were shown.
+    grants.retain(|grant| !is_firm || grant.is_limited() || grant.profile.is_some());
     grants
 }

@@ -407,7 +407,8 @@ impl Authority {
     }
 
     fn new_ask(submission: &Submission, judged: &Judged, now: Moment) -> portcullis_approval::Ask {
-        let Asks { deadline_s, fallback, unused_approval_s } = judged.asks;
+        let Asks { deadline_s, deadline_ms, fallback, unused_approval_s } = judged.asks;
+        let deadline_ms = deadline_ms.unwrap_or(deadline_s.saturating_mul(1000));
         let offers = judged.verdict.suggestions.iter().map(|suggestion| Offer {
             rule: suggestion.rule.clone(),
             also_covers: vec![suggestion.covers.clone()],
@@ -424,7 +425,7 @@ impl Authority {
             is_firm: judged.verdict.is_firm,
             offers: if judged.verdict.is_firm { Vec::new() } else { offers.collect() },
             opened_at: now,
-            deadline_at: (deadline_s > 0).then(|| now.after_s(deadline_s)),
+            deadline_at: (deadline_ms > 0).then(|| now.after_ms(deadline_ms)),
             fallback,
             unused_approval_s,
         }

@@ -4,9 +4,11 @@
 //! (`judge/ladder.rs`), and the call gets the strictest answer. A name that several hosts use
 //! for different things is read in each of those ways.
 
+mod always;
 mod cover;
 mod exec;
 mod facts;
+mod informed;
 mod ladder;
 mod opened;
 mod shut;
@@ -68,6 +70,7 @@ pub fn judge(policy: &Policy, call: &Call, world: &dyn World) -> Verdict {
             reasons: Vec::new(),
             acts: Vec::new(),
             suggestions: Vec::new(),
+            always: Vec::new(),
         })
 }
 
@@ -118,7 +121,7 @@ impl<'a> Bench<'a> {
             ground,
             spec,
             text: found.text,
-            has_syntax: found.has_syntax,
+            has_syntax: !found.syntax.is_empty(),
             rules: CallRules::new(lists, &names),
             writers: if is_shell {
                 CallRules::of_names(lists, &["Write", "Edit"])
@@ -173,7 +176,9 @@ impl<'a> Bench<'a> {
         if acts.is_empty() {
             acts.push(Facts::new(Act { kind: ActKind::Tool, ..Act::default() }));
         }
+        informed::inform(&bench, &found.syntax, &mut acts);
         bench.settle_reading(&mut acts);
+        bench.settle_cover(&mut acts);
         (bench, acts)
     }
 
@@ -209,6 +214,7 @@ impl<'a> Bench<'a> {
         for finding in facts.iter().flat_map(|facts| &facts.findings) {
             push_reason(&mut reasons, &ladder::reason_of(self, finding));
         }
+        let always = self.always(&facts, outcome);
         let is_read_only = has_acts && facts.iter().all(|facts| facts.is_read_only);
         let tier = facts.iter().map(|facts| facts.tier).max().unwrap_or(Tier::Review);
         let acts = facts
@@ -225,6 +231,8 @@ impl<'a> Bench<'a> {
                 rule: step.rule.map(|rule| rule.text.to_string()),
                 source: step.rule.map(|rule| rule.source.name()),
                 reason: step.reason,
+                is_covered: facts.is_covered,
+                listed: facts.listed,
             })
             .filter(|judged| {
                 judged.act.kind != ActKind::Scanned || judged.outcome != Outcome::Allow
@@ -239,6 +247,7 @@ impl<'a> Bench<'a> {
             reasons,
             acts,
             suggestions,
+            always,
         }
     }
 }

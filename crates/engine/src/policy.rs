@@ -167,10 +167,19 @@ pub struct Gate {
 pub struct Asks {
     /// How long an ask waits; 0 for ever.
     pub deadline_s: u64,
+    /// The same in milliseconds, where a dialect says it so; no policy file can.
+    pub deadline_ms: Option<u64>,
     /// The decision it gets then.
     pub fallback: Fallback,
     /// How long an approval nobody waited for stays good.
     pub unused_approval_s: u64,
+}
+
+impl Default for Asks {
+    fn default() -> Asks {
+        let (fallback, unused_approval_s) = (Fallback::Deny, 600);
+        Asks { deadline_s: 1800, deadline_ms: None, fallback, unused_approval_s }
+    }
 }
 
 /// How hooks behave.
@@ -220,7 +229,7 @@ impl Policy {
             exec: None,
             paths: Arc::default(),
             opened: None,
-            asks: Asks { deadline_s: 1800, fallback: Fallback::Deny, unused_approval_s: 600 },
+            asks: Asks::default(),
             hosts: Hosts {
                 daemon: DaemonUse::Auto,
                 wait_s: 600,

@@ -129,6 +129,26 @@ pub struct Listed {
     pub is_exact: bool,
 }
 
+impl Listed {
+    /// It as an offer and a grant name it: `allowlist(git **)`, `allowlist(= make release)`.
+    #[must_use]
+    pub fn rule(&self) -> String {
+        let sign = if self.is_exact { "= " } else { "" };
+        format!("allowlist({sign}{})", self.pattern)
+    }
+
+    /// The entry that an offer or a grant names; none where the text is an ordinary rule.
+    #[must_use]
+    pub fn of_rule(rule: &str) -> Option<Listed> {
+        let text = rule.strip_prefix("allowlist(")?.strip_suffix(')')?;
+        let (pattern, is_exact) = match text.strip_prefix("= ") {
+            Some(exact) => (exact, true),
+            None => (text, false),
+        };
+        Some(Listed { pattern: pattern.trim().to_owned(), is_exact })
+    }
+}
+
 /// The gates of file calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathsText {

@@ -157,6 +157,15 @@ fn suggestion(bench: &Bench<'_>, facts: &Facts) -> Option<Suggestion> {
     }
 }
 
+/// Whether what an act runs is not in its program's name: a shell, an interpreter, a wrapper, a
+/// package runner, or a program whose rights are another user's.
+pub(crate) fn runs_others(act: &Act) -> bool {
+    let Some(base) = act.base_name() else { return true };
+    let is_wrapper = catalog::find(base).is_some_and(|known| known.entry.wraps != Wraps::No);
+    let first = act.args.get(1).and_then(Arg::as_known).unwrap_or_default();
+    is_wrapper || NEVER.contains(&base) || has_inline_code(act) || RUNNERS.contains(&(base, first))
+}
+
 /// `program sub-command:*`; the sub-command is the first argument that is a literal word.
 fn command(act: &Act) -> Option<Suggestion> {
     let program = act.program()?;

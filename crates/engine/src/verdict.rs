@@ -7,6 +7,7 @@ use portcullis_shell::Span;
 use crate::act::Act;
 use crate::guard::Finding;
 use crate::place::Touched;
+use crate::policy_text::Listed;
 use crate::world::WorldKind;
 
 /// The engine's three answers, from permissive to strict.
@@ -98,6 +99,10 @@ pub struct JudgedAct {
     pub source: Option<&'static str>,
     /// Why.
     pub reason: Reason,
+    /// Whether an allow rule or an allowlist covers it, and no firm finding stands against that.
+    pub is_covered: bool,
+    /// The entry of the allowlist that covers it, if one does.
+    pub listed: Option<Listed>,
 }
 
 /// An allow rule that would answer the question.
@@ -128,4 +133,6 @@ pub struct Verdict {
     pub acts: Vec<JudgedAct>,
     /// Allow rules that would answer the question, narrowest first.
     pub suggestions: Vec<Suggestion>,
+    /// Entries of the allowlist that would cover what `[exec]` asks about.
+    pub always: Vec<Listed>,
 }

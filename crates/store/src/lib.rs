@@ -14,8 +14,8 @@ mod rows;
 pub mod sqlite;
 
 pub use records::{
-    AskFilter, AskRecord, AuditFilter, AuditRecord, GrantFilter, GrantRecord, Head, KeyRecord,
-    Opened, Pruned, Retention, RunRecord, SessionRecord,
+    AskFilter, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter, GrantRecord, Head,
+    KeyRecord, Opened, PairingRecord, Pruned, Retention, RunRecord, SessionRecord,
 };
 pub use sqlite::Sqlite;
 
@@ -157,6 +157,35 @@ pub trait Store: Send + Sync {
     /// Revokes a key; `false` where there is none that still counts.
     async fn revoke_key(&self, id: Id, at: Moment, entries: Vec<Entry>)
     -> Result<bool, StoreError>;
+
+    /// Stores a token that one device may be paired with.
+    async fn offer_pairing(
+        &self,
+        pairing: &PairingRecord,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError>;
+
+    /// Takes the token of this hash away; none where there is none. It is spent even if its time
+    /// has passed, and of several racing calls exactly one gets it.
+    async fn take_pairing(&self, hash: [u8; 32]) -> Result<Option<PairingRecord>, StoreError>;
+
+    /// Stores a device; what was paired under the same id before is revoked.
+    async fn pair_device(
+        &self,
+        device: &DeviceRecord,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError>;
+
+    /// Every device, oldest first, revoked ones too.
+    async fn devices(&self) -> Result<Vec<DeviceRecord>, StoreError>;
+
+    /// Revokes a device; `false` where there is none that still counts.
+    async fn revoke_device(
+        &self,
+        id: Id,
+        at: Moment,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError>;
 
     /// Begins a session, or finds the one that began: its first working directory stays its root.
     async fn begin_session(&self, session: &SessionRecord) -> Result<SessionRecord, StoreError>;

@@ -108,6 +108,44 @@ pub struct KeyRecord {
     pub hash: [u8; 32],
 }
 
+/// A device that acts as the approver who paired it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceRecord {
+    /// What it is listed under.
+    pub id: Id,
+    /// The SHA-256 of the id it shows, which is as good as a secret.
+    pub hash: [u8; 32],
+    /// The key of the approver.
+    pub key: Id,
+    /// The agent it was paired for, if for one.
+    pub agent: Option<String>,
+    /// What it says about itself: JSON text.
+    pub about: String,
+    /// When it was paired.
+    pub paired_at: Moment,
+    /// Since when it counts no longer, if it was revoked.
+    pub revoked_at: Option<Moment>,
+}
+
+/// A token that one device may be paired with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairingRecord {
+    /// What it is called by.
+    pub id: Id,
+    /// The SHA-256 of the token.
+    pub hash: [u8; 32],
+    /// The key of the approver who made it.
+    pub key: Id,
+    /// The agent it is for, if for one.
+    pub agent: Option<String>,
+    /// Whether the approver must accept the device.
+    pub must_confirm: bool,
+    /// When it was made.
+    pub made_at: Moment,
+    /// Until when it counts.
+    pub expires_at: Moment,
+}
+
 /// A session of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRecord {

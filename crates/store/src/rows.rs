@@ -15,21 +15,30 @@ use rusqlite::Row;
 use rusqlite::types::{FromSql, Type};
 use serde_json::{Value, json};
 
-use crate::records::{AskRecord, AuditRecord, GrantRecord, KeyRecord, RunRecord, SessionRecord};
+use crate::records::{
+    AskRecord, AuditRecord, DeviceRecord, GrantRecord, KeyRecord, PairingRecord, RunRecord,
+    SessionRecord,
+};
 
 /// The columns of an ask, in the order [`ask`] takes them.
 pub(crate) const ASK: &str = "a.id, a.key, a.agent, a.owner, a.label, a.session, a.run, a.call_id, \
     a.digest, a.opened_at, a.deadline_at, a.unused_approval_s, a.state, a.outcome, a.reply, \
     a.scope, a.decided_by, a.decided_door, a.decided_at, a.reason, a.feedback, a.decided_input, \
     a.grants, a.claimed_at, t.door, t.tool, t.input, t.cwd, t.home, t.shell, t.host, \
-    t.description, t.bound, t.verdict, t.tier, t.is_firm, t.offers, t.fallback";
+    t.description, t.bound, t.verdict, t.tier, t.is_firm, t.offers, t.fallback, t.profile";
 
 /// The columns of a grant, in the order [`grant`] takes them.
 pub(crate) const GRANT: &str = "id, owner, key, agent, rule, tool, input, cwd, reply, reach, \
-    reach_name, expires_at, uses_left, made_by, made_at, ask, revoked_at, used, used_at";
+    reach_name, expires_at, uses_left, made_by, made_at, ask, revoked_at, used, used_at, profile";
 
 /// The columns of a key, in the order [`key`] takes them.
 pub(crate) const KEY: &str = "id, role, name, owners, made_at, expires_at, revoked_at, hash";
+
+/// The columns of a device, in the order [`device`] takes them.
+pub(crate) const DEVICE: &str = "id, hash, key, agent, about, paired_at, revoked_at";
+
+/// The columns of a pairing, in the order [`pairing`] takes them.
+pub(crate) const PAIRING: &str = "id, hash, key, agent, must_confirm, made_at, expires_at";
 
 /// The columns of a session, in the order [`session`] takes them.
 pub(crate) const SESSION: &str = "key, session, owner, root, policy, began_at";
@@ -137,9 +146,10 @@ pub(crate) fn ask(row: &Row<'_>) -> rusqlite::Result<AskRecord> {
         session,
         run,
         call_id,
+        profile: None,
         description: columns.take()?,
     };
-    let ask = Ask {
+    let mut ask = Ask {
         id,
         call,
         asker,
@@ -155,6 +165,7 @@ pub(crate) fn ask(row: &Row<'_>) -> rusqlite::Result<AskRecord> {
         fallback: columns.read(named(fallback_named))?,
         unused_approval_s,
     };
+    ask.call.profile = columns.take()?;
     Ok(AskRecord { ask, decision, claimed_at })
 }
 
@@ -214,6 +225,7 @@ pub(crate) fn grant(row: &Row<'_>) -> rusqlite::Result<GrantRecord> {
         owner,
         key,
         agent,
+        profile: None,
         granted,
         reach,
         expires_at: columns.maybe_moment()?,
@@ -222,12 +234,14 @@ pub(crate) fn grant(row: &Row<'_>) -> rusqlite::Result<GrantRecord> {
         made_at: columns.moment()?,
         ask: columns.maybe(id_of)?,
     };
-    Ok(GrantRecord {
+    let record = GrantRecord {
         grant,
         revoked_at: columns.maybe_moment()?,
         used: columns.read(|used: i64| u64::try_from(used).ok())?,
         used_at: columns.maybe_moment()?,
-    })
+    };
+    let grant = Grant { profile: columns.take()?, ..record.grant };
+    Ok(GrantRecord { grant, ..record })
 }
 
 /// A key from [`KEY`].
@@ -243,6 +257,34 @@ pub(crate) fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
         revoked_at: columns.maybe_moment()?,
     };
     Ok(KeyRecord { key, hash: columns.take()? })
+}
+
+/// A device from [`DEVICE`].
+pub(crate) fn device(row: &Row<'_>) -> rusqlite::Result<DeviceRecord> {
+    let mut columns = Columns { row, next: 0 };
+    Ok(DeviceRecord {
+        id: columns.id()?,
+        hash: columns.take()?,
+        key: columns.id()?,
+        agent: columns.take()?,
+        about: columns.take()?,
+        paired_at: columns.moment()?,
+        revoked_at: columns.maybe_moment()?,
+    })
+}
+
+/// A pairing from [`PAIRING`].
+pub(crate) fn pairing(row: &Row<'_>) -> rusqlite::Result<PairingRecord> {
+    let mut columns = Columns { row, next: 0 };
+    Ok(PairingRecord {
+        id: columns.id()?,
+        hash: columns.take()?,
+        key: columns.id()?,
+        agent: columns.take()?,
+        must_confirm: columns.take()?,
+        made_at: columns.moment()?,
+        expires_at: columns.moment()?,
+    })
 }
 
 /// A session from [`SESSION`].

@@ -12,8 +12,8 @@ use portcullis_approval::{Ask, Grant, Id, Key, Moment, Settlement};
 use tokio::sync::watch;
 
 use crate::records::{
-    AskFilter, AskRecord, AuditFilter, AuditRecord, GrantFilter, GrantRecord, Head, KeyRecord,
-    Opened, Pruned, Retention, RunRecord, SessionRecord,
+    AskFilter, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter, GrantRecord, Head,
+    KeyRecord, Opened, PairingRecord, Pruned, Retention, RunRecord, SessionRecord,
 };
 use crate::{Store, StoreError};
 use chain::in_order;
@@ -25,6 +25,7 @@ mod asks;
 mod audit;
 mod chain;
 mod conditions;
+mod devices;
 mod grants;
 mod keys;
 mod presence;
@@ -162,6 +163,42 @@ impl Store for Sqlite {
     ) -> Result<bool, StoreError> {
         let entries = in_order(entries);
         self.writer.run(move |group| keys::revoke(group, id, at, &entries)).await
+    }
+
+    async fn offer_pairing(
+        &self,
+        pairing: &PairingRecord,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        let (pairing, entries) = (pairing.clone(), in_order(entries));
+        self.writer.run(move |group| devices::offer(group, &pairing, &entries)).await
+    }
+
+    async fn take_pairing(&self, hash: [u8; 32]) -> Result<Option<PairingRecord>, StoreError> {
+        self.writer.run(move |group| devices::take(group, &hash)).await
+    }
+
+    async fn pair_device(
+        &self,
+        device: &DeviceRecord,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        let (device, entries) = (device.clone(), in_order(entries));
+        self.writer.run(move |group| devices::pair(group, &device, &entries)).await
+    }
+
+    async fn devices(&self) -> Result<Vec<DeviceRecord>, StoreError> {
+        self.readers.read(devices::list).await
+    }
+
+    async fn revoke_device(
+        &self,
+        id: Id,
+        at: Moment,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError> {
+        let entries = in_order(entries);
+        self.writer.run(move |group| devices::revoke(group, id, at, &entries)).await
     }
 
     async fn begin_session(&self, session: &SessionRecord) -> Result<SessionRecord, StoreError> {

@@ -11,6 +11,8 @@ mod asks;
 mod audit;
 #[path = "conformance/claims.rs"]
 mod claims;
+#[path = "conformance/devices.rs"]
+mod devices;
 #[path = "conformance/file.rs"]
 mod file;
 #[path = "conformance/grants.rs"]
@@ -84,6 +86,10 @@ mod sqlite {
             a_key_reads_back_as_it_was_made,
             a_name_is_taken_while_its_key_counts,
             a_key_is_revoked_once,
+        },
+        devices::{
+            a_token_is_taken_once,
+            a_device_counts_until_it_is_revoked,
         },
         runs::{
             the_first_root_of_a_session_stays,

@@ -185,6 +185,7 @@ impl Call {
             session: self.session.clone(),
             run: self.run.clone(),
             call_id: self.call_id.clone(),
+            profile: self.profile.clone(),
             description: self.description.clone(),
         };
         Ok((text, input))

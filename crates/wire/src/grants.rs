@@ -18,6 +18,9 @@ pub struct Grant {
     /// The agent it is for, if it is for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The profile it is for, if it is for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// The allow rule, of a pattern grant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
@@ -99,6 +102,7 @@ impl Grant {
             id: grant.id.to_string(),
             owner: grant.owner.clone(),
             agent: grant.agent.clone(),
+            profile: grant.profile.clone(),
             rule,
             call,
             scope,

@@ -65,6 +65,8 @@ fn publish() -> Verdict {
         rule: None,
         source: None,
         reason: reason.clone(),
+        is_covered: false,
+        listed: None,
     };
     Verdict {
         outcome: Outcome::Ask,
@@ -78,6 +80,7 @@ fn publish() -> Verdict {
             rule: "Bash(npm publish:*)".to_owned(),
             covers: "every `npm publish`, with any arguments".to_owned(),
         }],
+        always: Vec::new(),
     }
 }
 

@@ -31,7 +31,7 @@ fn a_deadline_opens_only_what_its_fallback_opens() {
 #[test]
 fn what_is_gone_is_denied() {
     law(CASES, ask(), |ask| {
-        for gone in [Gone::Withdrawn, Gone::RunEnded, Gone::AgentGone] {
+        for gone in [Gone::Withdrawn, Gone::RunEnded, Gone::AgentGone, Gone::NoClient] {
             let decision = cancel(&ask, gone, "coder", "native", NOW);
             prop_assert_eq!((decision.state, decision.outcome), (State::Cancelled, Outcome::Deny));
             prop_assert_eq!(decision.reason.as_str(), gone.name());

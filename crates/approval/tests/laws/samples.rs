@@ -86,6 +86,7 @@ pub fn plain_verdict(outcome: Outcome, is_firm: bool) -> Verdict {
         reasons: vec![reason],
         acts: Vec::new(),
         suggestions: Vec::new(),
+        always: Vec::new(),
     }
 }
 

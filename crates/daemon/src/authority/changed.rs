@@ -20,7 +20,7 @@ impl Authority {
         if !self.comes_again(submission.door) {
             return Ok(None);
         }
-        let caller = Caller { asker: &submission.asker, session: None, run: None };
+        let caller = Caller { asker: &submission.asker, session: None, run: None, profile: None };
         let good = self.inner.grants.serving(&caller, self.now());
         if good.iter().all(|grant| grant.ask.is_none()) {
             return Ok(None);

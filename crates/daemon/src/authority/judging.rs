@@ -78,6 +78,7 @@ impl Authority {
             asker: &submission.asker,
             session: call.session.as_deref(),
             run: call.run.as_deref(),
+            profile: call.profile.as_deref(),
         };
         let serving = self.inner.grants.serving(&caller, self.now());
         let mut grants = access::on_access(serving, call);
@@ -155,6 +156,7 @@ impl Authority {
             asker: &ask.asker,
             session: call.session.as_deref(),
             run: call.run.as_deref(),
+            profile: call.profile.as_deref(),
         };
         let mut grants = access::on_access(self.inner.grants.serving(&caller, self.now()), &call);
         if is_exception(ask) {

@@ -341,7 +341,7 @@ fn without<'a>(args: &[Option<&'a str>], act: &Act) -> Vec<Option<&'a str>> {
     kept.map(|(_, arg)| *arg).collect()
 }
 
-fn has_harmless_assignments(act: &Act) -> bool {
+pub(super) fn has_harmless_assignments(act: &Act) -> bool {
     act.assignments.iter().all(|assigned| {
         environment::setting(&assigned.name, assigned.value.as_deref()) == Setting::Harmless
     })

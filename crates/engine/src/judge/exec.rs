@@ -1,7 +1,7 @@
 //! Shell calls under `[exec]`: how much is open, when a person is asked, and a stricter reading
 //! of what only reads.
 
-use super::cover::as_written;
+use super::cover::{as_written, has_harmless_assignments};
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
 use crate::arg::Arg;
@@ -46,12 +46,11 @@ impl<'a> Bench<'a> {
             }
             (Security::Allowlist, AskWhen::Off | AskWhen::OnMiss) => {}
         }
-        let is_firm = facts.firm().is_some();
-        let rule = self.covering(facts).filter(|_| !is_firm);
-        if rule.is_some() || !is_firm && self.is_listed(exec, facts) {
+        if facts.is_covered {
+            let rule = self.covering(facts);
             return Row { rule, ..row(Outcome::Allow, "exec.allowlist") };
         }
-        let is_reading = !is_firm && self.reads_strictly(exec, facts);
+        let is_reading = facts.firm().is_none() && self.reads_strictly(exec, facts);
         match exec.ask {
             AskWhen::Off => row(Outcome::Deny, "exec.miss"),
             AskWhen::OnMiss | AskWhen::Always if is_reading => {
@@ -61,32 +60,51 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Whether the allowlist covers an act; moving to a directory needs no pattern.
-    fn is_listed(&self, exec: &Exec, facts: &Facts) -> bool {
+    /// Finds which acts rules or the allowlist cover, from the first to the last: an exact entry
+    /// for a command covers what that command runs.
+    pub(super) fn settle_cover(&self, acts: &mut [Facts]) {
+        let Some(exec) = &self.policy.exec else { return };
+        let mut inside = (0, None);
+        for (at, facts) in acts.iter_mut().enumerate() {
+            facts.listed = self.listed(exec, facts).or_else(|| {
+                let (end, entry) = &inside;
+                entry.clone().filter(|_| at < *end && self.stays_inside(facts))
+            });
+            let is_exact = facts.listed.as_ref().is_some_and(|entry| entry.is_exact);
+            if is_exact && facts.act.inner.end > inside.0 {
+                inside = (facts.act.inner.end, facts.listed.clone());
+            }
+            let is_covered =
+                facts.listed.is_some() || moves(facts) || self.covering(facts).is_some();
+            facts.is_covered = is_covered && facts.firm().is_none();
+        }
+    }
+
+    /// The entry of the allowlist that covers an act.
+    fn listed(&self, exec: &Exec, facts: &Facts) -> Option<Listed> {
         let act = &facts.act;
-        if act.kind != ActKind::Command || act.program().is_none() || !self.stays_inside(facts) {
-            return false;
+        act.program().filter(|_| act.kind == ActKind::Command && self.stays_inside(facts))?;
+        if !has_harmless_assignments(act) {
+            return None;
         }
-        if act.program() == Some("cd") {
-            return facts.is_read_only;
-        }
-        let words = |arg: &'_ Arg| as_written(arg).unwrap_or(UNKNOWN).to_owned();
-        let words: Vec<String> = act.args.iter().map(words).collect();
-        let text = listed::folded(words.iter().map(String::as_str));
+        let known: Option<Vec<&str>> = act.args.iter().map(as_written).collect();
+        let words = act.args.iter().map(|arg| as_written(arg).unwrap_or(UNKNOWN));
+        let text = listed::folded(words);
         let text = text.trim();
-        exec.allowlist.iter().any(|entry| {
+        let fits = |entry: &&Listed| {
             let pattern = entry.pattern.trim();
             let fits = if entry.is_exact {
-                words.join(" ").trim() == pattern
+                known.as_ref().is_some_and(|words| listed::is_exactly(pattern, words))
             } else {
                 !pattern.is_empty()
                     && listed::fits(&listed::folded(pattern.split_whitespace()), text)
             };
             fits && names_extras(entry, act)
-        })
+        };
+        exec.allowlist.iter().find(fits).cloned()
     }
 
-    fn reads_strictly(&self, exec: &Exec, facts: &Facts) -> bool {
+    pub(super) fn reads_strictly(&self, exec: &Exec, facts: &Facts) -> bool {
         if !facts.is_read_only {
             return false;
         }
@@ -108,6 +126,11 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// Whether an act only moves to a directory, which needs no pattern.
+fn moves(facts: &Facts) -> bool {
+    facts.act.kind == ActKind::Command && facts.act.program() == Some("cd") && facts.is_read_only
+}
+
 /// Whether a pattern names what an act does beyond its program's ordinary use.
 fn names_extras(entry: &Listed, act: &Act) -> bool {
     entry.is_exact
@@ -118,7 +141,7 @@ fn names_extras(entry: &Listed, act: &Act) -> bool {
 }
 
 /// Whether an argument is a file path: it begins like one, climbs, or is not known.
-fn is_path(arg: &Arg) -> bool {
+pub(super) fn is_path(arg: &Arg) -> bool {
     let Some(text) = as_written(arg) else { return true };
     let value = text.strip_prefix('-').and_then(|option| option.split_once('='));
     let value = value.map_or(text, |(_, value)| value);

@@ -5,6 +5,7 @@ use crate::act::{Act, ActKind};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::guard::{self, Finding, Scene};
 use crate::place::Touched;
+use crate::policy_text::Listed;
 use crate::tool::ToolKind;
 use crate::verdict::{Outcome, Tier};
 
@@ -20,12 +21,17 @@ pub(crate) struct Facts {
     pub(crate) findings: Vec<Finding>,
     pub(crate) tier: Tier,
     pub(crate) is_read_only: bool,
+    /// Whether an allow rule or the allowlist covers it, and no firm finding stands against that.
+    pub(crate) is_covered: bool,
+    /// The entry of the allowlist that covers it.
+    pub(crate) listed: Option<Listed>,
 }
 
 impl Facts {
     pub(super) fn new(act: Act) -> Facts {
         let (touched, findings) = (Vec::new(), Vec::new());
-        Facts { act, touched, findings, tier: Tier::Review, is_read_only: false }
+        let (is_read_only, is_covered, listed) = (false, false, None);
+        Facts { act, touched, findings, tier: Tier::Review, is_read_only, is_covered, listed }
     }
 
     /// The worst finding that asks: a firm one before others.

@@ -68,6 +68,25 @@ pub fn folded<'a>(words: impl Iterator<Item = &'a str>) -> String {
     out
 }
 
+/// A list of words as an exact entry has it: a word that a shell would read otherwise is quoted.
+#[must_use]
+pub fn exact(words: &[&str]) -> String {
+    let quoted = words.iter().map(|word| {
+        let is_plain = !word.is_empty()
+            && word.chars().all(|letter| letter.is_alphanumeric() || "_./:=@%+,-".contains(letter));
+        if is_plain { (*word).to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether an exact entry names this list of words. Without quotes it does so where no word could
+/// be taken for two.
+#[must_use]
+pub fn is_exactly(pattern: &str, words: &[&str]) -> bool {
+    let is_whole = words.iter().all(|word| !word.is_empty() && !word.contains(char::is_whitespace));
+    exact(words) == pattern || (is_whole && words.join(" ") == pattern)
+}
+
 fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace()
 }

@@ -1,12 +1,12 @@
 //! From a call to its acts, for every kind of tool.
 
-use portcullis_shell::{Dialect, Refusal};
+use portcullis_shell::{Dialect, Refusal, Span};
 use serde_json::Value as Json;
 
 use super::address;
 use super::{Field, Spec, ToolKind};
 use crate::act::{Act, ActKind};
-use crate::analysis::{self, Acts, Unread, names};
+use crate::analysis::{self, Acts, Syntax, Unread, names};
 use crate::arg::Arg;
 use crate::call::{Call, Shell};
 use crate::catalog::ValueKind;
@@ -35,8 +35,8 @@ pub(crate) struct ToolActs {
     pub(crate) has_subject: bool,
     /// Whether the shell is one that is not read here.
     pub(crate) is_other_shell: bool,
-    /// Whether shell syntax of the strict table occurs.
-    pub(crate) has_syntax: bool,
+    /// Shell syntax of the strict table, where it occurs.
+    pub(crate) syntax: Vec<(Syntax, Span)>,
     /// Whether a limit was passed.
     pub(crate) is_cut: bool,
 }
@@ -330,7 +330,7 @@ fn of_analysis(found: Acts) -> ToolActs {
         acts: found.acts,
         refusals: found.refusals,
         unread: found.unread,
-        has_syntax: !found.syntax.is_empty(),
+        syntax: found.syntax,
         is_cut: found.is_cut,
         ..ToolActs::default()
     }

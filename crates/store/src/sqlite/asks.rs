@@ -16,8 +16,8 @@ const INSERT: &str = "INSERT INTO asks (id, key, agent, owner, label, session, r
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')";
 
 const INSERT_TEXTS: &str = "INSERT INTO ask_texts (number, door, tool, input, cwd, home, shell, \
-    host, description, bound, verdict, tier, is_firm, offers, fallback) \
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    host, description, bound, verdict, tier, is_firm, offers, fallback, profile) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 // `state = 'pending'` settles the race: the second writer changes no row.
 const SETTLE: &str = "UPDATE asks SET state = ?2, outcome = ?3, reply = ?4, scope = ?5, \
@@ -113,6 +113,7 @@ fn insert(db: &Connection, ask: &Ask) -> Result<(), StoreError> {
         ask.is_firm,
         rows::offers(&ask.offers),
         rows::fallback_name(ask.fallback),
+        call.profile,
     ])?;
     Ok(())
 }

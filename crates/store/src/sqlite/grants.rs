@@ -12,9 +12,9 @@ use crate::{StoreError, rows};
 // What is granted for a run that has ended meanwhile is over before it begins: another run may
 // get the same name.
 const INSERT: &str = "INSERT INTO grants (id, owner, key, agent, rule, tool, input, cwd, reply, \
-    reach, reach_name, expires_at, uses_left, made_by, made_at, ask, revoked_at) VALUES (:id, \
-    :owner, :key, :agent, :rule, :tool, :input, :cwd, :reply, :reach, :reach_name, :expires_at, \
-    :uses_left, :made_by, :made_at, :ask, CASE WHEN :reach = 'run' THEN \
+    reach, reach_name, expires_at, uses_left, made_by, made_at, ask, profile, revoked_at) VALUES \
+    (:id, :owner, :key, :agent, :rule, :tool, :input, :cwd, :reply, :reach, :reach_name, \
+    :expires_at, :uses_left, :made_by, :made_at, :ask, :profile, CASE WHEN :reach = 'run' THEN \
     (SELECT ended_at FROM runs WHERE runs.key = :key AND runs.run = :reach_name) END)";
 
 const USE: &str = "UPDATE grants SET used = used + 1, used_at = ?2, uses_left = uses_left - 1 \
@@ -64,6 +64,7 @@ pub(super) fn insert(db: &Connection, grant: &Grant) -> Result<(), StoreError> {
         ":made_by": grant.made_by,
         ":made_at": grant.made_at.ms(),
         ":ask": grant.ask.as_ref().map(Id::as_bytes),
+        ":profile": grant.profile,
     })?;
     Ok(())
 }

@@ -12,7 +12,10 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::{StoreError, broken};
 
 /// Each brings the tables from one version to the next; the version is how many have run.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001_asks.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/sqlite/0001_asks.sql"),
+    include_str!("../../migrations/sqlite/0002_devices.sql"),
+];
 
 /// Marks the file as ours: `pcls`.
 const APPLICATION: i64 = 0x7063_6c73;

@@ -105,6 +105,7 @@ pub fn grant() -> Grant {
         owner: "ada".to_owned(),
         key: None,
         agent: None,
+        profile: None,
         granted: Granted::Pattern("Bash(git push:*)".to_owned()),
         reach: Reach::Always,
         expires_at: None,

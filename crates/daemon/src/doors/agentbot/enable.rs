@@ -59,6 +59,7 @@ pub async fn enable(
         owner: meant.owner,
         key: None,
         agent: Some(meant.agent),
+        profile: None,
         granted: Granted::Exact {
             tool: meant.tool,
             input: meant.input,
