@@ -23,6 +23,8 @@ use portcullis_approval::receipt::{Receipt, Signer};
 use portcullis_approval::settle::Refusal;
 use portcullis_approval::{Asker, CallText, Decision, Grant, Id, Key, Moment, Offer};
 use portcullis_engine::policy::Asks;
+use portcullis_engine::policy_text::Listed;
+use portcullis_engine::verdict::Suggestion;
 use portcullis_engine::{Mode, Outcome, PolicyError, Verdict};
 use portcullis_layers::LayerError;
 use portcullis_layers::world::Answers;
@@ -39,7 +41,7 @@ use crate::policies::Policies;
 use crate::waiters::Waiters;
 
 pub use answering::Gone;
-pub use judging::{Judged, Overlay, is_exception};
+pub use judging::{Judged, Kept, Overlay, ProfileNote, Profiles, is_exception};
 
 use denied::Denied;
 use granted::GrantCache;
@@ -409,10 +411,19 @@ impl Authority {
     fn new_ask(submission: &Submission, judged: &Judged, now: Moment) -> portcullis_approval::Ask {
         let Asks { deadline_s, deadline_ms, fallback, unused_approval_s } = judged.asks;
         let deadline_ms = deadline_ms.unwrap_or(deadline_s.saturating_mul(1000));
-        let offers = judged.verdict.suggestions.iter().map(|suggestion| Offer {
-            rule: suggestion.rule.clone(),
-            also_covers: vec![suggestion.covers.clone()],
-        });
+        let verdict = &judged.verdict;
+        let offers: Vec<Offer> = if submission.call.profile.is_some() && !verdict.always.is_empty() {
+            // An entry of a profile's list silences no firm finding, and may be offered beside one.
+            verdict.always.iter().map(listed_offer).collect()
+        } else if verdict.is_firm {
+            Vec::new()
+        } else {
+            let offer = |suggestion: &Suggestion| Offer {
+                rule: suggestion.rule.clone(),
+                also_covers: vec![suggestion.covers.clone()],
+            };
+            verdict.suggestions.iter().map(offer).collect()
+        };
         portcullis_approval::Ask {
             id: chance::id(now),
             call: submission.call.clone(),
@@ -423,7 +434,7 @@ impl Authority {
             verdict: record::verdict(&judged.verdict),
             tier: judged.verdict.tier,
             is_firm: judged.verdict.is_firm,
-            offers: if judged.verdict.is_firm { Vec::new() } else { offers.collect() },
+            offers,
             opened_at: now,
             deadline_at: (deadline_ms > 0).then(|| now.after_ms(deadline_ms)),
             fallback,
@@ -455,6 +466,17 @@ impl Authority {
         self.inner.grants.remember(begun.clone());
         Ok(Some(begun))
     }
+}
+
+/// An entry of a profile's list, as it is offered.
+fn listed_offer(entry: &Listed) -> Offer {
+    let covers = if entry.is_exact {
+        "this very command and nothing else".to_owned()
+    } else {
+        let program = entry.pattern.trim_end_matches(" **");
+        format!("every command of `{program}`, inside the workspace")
+    };
+    Offer { rule: entry.rule(), also_covers: vec![covers] }
 }
 
 /// Comes when the node that a receiver belongs to goes down.

@@ -44,7 +44,7 @@ pub fn listeners(config: &Config) -> Vec<(SocketAddr, Vec<Arc<Route>>)> {
     let own: [(bool, &str, Own); 3] = [
         (agentbot.on, &agentbot.listen, agentbot::routes),
         (comma.on, &comma.listen, comma::routes),
-        (multica.on, &multica.listen, multica::routes),
+        (multica.on, &multica.listen, multica::own_routes),
     ];
     let listens = |(is_on, listen, routes): (bool, &str, Own)| {
         Some((listen.parse().ok().filter(|_| is_on)?, routes()))
@@ -60,8 +60,14 @@ pub fn waives_keys(config: &Config) -> bool {
 
 /// What each dialect lays over every policy, by its door.
 #[must_use]
-pub fn overlays(config: &Config) -> Vec<(&'static str, Overlay)> {
-    vec![(agentbot::NAME, agentbot::overlay(&config.dialects.agentbot))]
+pub fn overlays(
+    config: &Config,
+    profiles: &Arc<multica::Files>,
+) -> Vec<(&'static str, Overlay)> {
+    vec![
+        (agentbot::NAME, agentbot::overlay(&config.dialects.agentbot)),
+        (multica::NAME, multica::overlay(profiles)),
+    ]
 }
 
 /// The digits of base 36.

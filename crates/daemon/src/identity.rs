@@ -158,6 +158,18 @@ impl Identity {
         Arc::clone(&self.waiver)
     }
 
+    /// The key of this id, if it counts at this moment.
+    #[must_use]
+    pub fn by_id(&self, id: Id, now: Moment) -> Option<Arc<Key>> {
+        let internal = self.internal.as_ref().map(|(key, _)| key);
+        let fixed = [Some(&self.socket), Some(&self.waiver), internal];
+        let fixed = fixed.into_iter().flatten().find(|key| key.id == id).cloned();
+        fixed.or_else(|| {
+            let keys = self.keys.load();
+            keys.values().find(|key| key.id == id && key.counts_at(now)).cloned()
+        })
+    }
+
     /// Whether a key stands for many agents, which name themselves: the socket's, and the one
     /// that `INTERNAL_API_KEY` gives.
     #[must_use]

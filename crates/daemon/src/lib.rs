@@ -71,6 +71,8 @@ pub(crate) struct App {
     pub(crate) refusals: Refusals,
     /// The configuration.
     pub(crate) config: Arc<Config>,
+    /// Multica's devices.
+    pub(crate) hub: Arc<doors::multica::Hub>,
     /// Whether connections are encrypted here.
     pub(crate) has_tls: bool,
 }
@@ -144,9 +146,11 @@ pub struct Node {
 /// The policy is broken, or the store or the certificate cannot be used.
 pub async fn open(parts: Parts) -> Result<Node, StartError> {
     let tls = parts.config.tls.as_ref().map(tls::acceptor).transpose()?;
+    let profiles = doors::multica::Files::new(&parts.config, parts.places.home.as_deref());
     let policies = Policies::open(parts.places, parts.policy)?;
     let limits = parts.config.limits.clone();
-    let overlays = doors::overlays(&parts.config);
+    let overlays = doors::overlays(&parts.config, &profiles);
+    let hub = Arc::new(doors::multica::Hub::new(&parts.signer, profiles));
     let metrics = Arc::new(Metrics::default());
     let authority =
         Authority::new(parts.store, policies, parts.signer, limits, overlays, Arc::clone(&metrics))
@@ -157,6 +161,7 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
         identity,
         feed: Feed::default(),
         comma: doors::comma::hub::Hub::default(),
+        hub,
         metrics,
         has_tls: tls.is_some(),
         config: Arc::new(parts.config),
@@ -267,6 +272,7 @@ async fn tend(app: App) {
             _ = look.tick() => {
                 app.authority.clock().catch_up();
                 app.look_at_policies(None).await;
+                app.authority.note_profiles().await;
             }
             _ = signs.tick() => sign(&app.authority).await,
             _ = cleans.tick() => {

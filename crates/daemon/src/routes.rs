@@ -3,6 +3,7 @@
 pub mod asks;
 pub mod audit;
 pub mod calls;
+pub mod devices;
 pub mod feed;
 pub mod grants;
 pub mod health;
@@ -56,6 +57,10 @@ pub fn native() -> Vec<Arc<Route>> {
         made(Method::GET,    "/v1/keys",               Who::Admin,           "keys, without their secrets",            None, Some(shape::<wire::grants::Keys>), || get(keys::list)),
         made(Method::POST,   "/v1/keys",               Who::Admin,           "makes a key and shows it once",          Some(shape::<wire::grants::NewKey>), Some(shape::<wire::grants::Key>), || post(keys::make)),
         made(Method::DELETE, "/v1/keys/{id}",          Who::Admin,           "revokes a key",                          None, None, || delete(keys::revoke)),
+        made(Method::GET,    "/v1/devices",            Who::Approver,        "devices that were paired, and those that wait", None, Some(shape::<wire::devices::Devices>), || get(devices::list)),
+        made(Method::POST,   "/v1/devices",            Who::Approver,        "makes a token that one device may be paired with", Some(shape::<wire::devices::NewPairing>), Some(shape::<wire::devices::Pairing>), || post(devices::pair)),
+        made(Method::POST,   "/v1/devices/{id}",       Who::Approver,        "accepts or refuses a device that waits", Some(shape::<wire::devices::Accept>), None, || post(devices::accept)),
+        made(Method::DELETE, "/v1/devices/{id}",       Who::Approver,        "revokes a device",                       None, Some(shape::<wire::devices::Device>), || delete(devices::revoke)),
         made(Method::GET,    "/",                      Who::Anyone,          "the inbox, for a browser",               None, None, || get(pages::index)),
         made(Method::GET,    "/inbox.js",              Who::Anyone,          "its script",                             None, None, || get(pages::script)),
         made(Method::GET,    "/inbox.css",             Who::Anyone,          "its looks",                              None, None, || get(pages::style)),

@@ -3,3 +3,4 @@
 pub mod agentbot;
 pub mod agentscope;
 pub mod comma;
+pub mod multica;

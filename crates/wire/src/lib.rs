@@ -8,6 +8,7 @@ pub mod asks;
 pub mod batch;
 pub mod body;
 pub mod calls;
+pub mod devices;
 pub mod dialects;
 pub mod errors;
 pub mod explanation;

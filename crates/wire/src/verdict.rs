@@ -109,6 +109,9 @@ pub(crate) fn act<M: SerializeMap>(
     map.serialize_entry("effects", &Each(&act.effects, Effect))?;
     map.serialize_entry("tier", judged.tier.name())?;
     map.serialize_entry("read_only", &judged.is_read_only)?;
+    if judged.is_covered {
+        map.serialize_entry("covered", &true)?;
+    }
     map.serialize_entry("rung", &judged.rung)?;
     if let Some(rule) = &judged.rule {
         map.serialize_entry("rule", rule)?;

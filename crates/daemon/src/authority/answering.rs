@@ -1,17 +1,19 @@
 //! Answers: what a person, a deadline or an agent's going does to an ask.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_approval::settle::{self, Refusal};
 use portcullis_approval::{
-    Answer, Approver, Ask, Decision, Grant, Id, Owners, Settlement, State, expire,
+    Answer, Approver, Ask, Decision, Grant, Granted, Id, Owners, Settlement, State, expire,
 };
 use portcullis_engine::Outcome;
+use portcullis_engine::policy_text::Listed;
 use portcullis_store::{AskFilter, AskRecord, StoreError};
 
 pub use portcullis_approval::settle::Gone;
 
-use super::judging::still_bound;
+use super::judging::{Kept, still_bound};
 use super::{Authority, Fault, record};
 use tracing::{Instrument, debug_span};
 
@@ -150,6 +152,7 @@ impl Authority {
         if !settlement.grants.is_empty() {
             self.refresh_grants().await?;
         }
+        self.keep_listed(ask, settlement).await;
         if ask.bound.access.is_none() {
             self.waiters().wake(ask.id);
         }
@@ -159,6 +162,34 @@ impl Authority {
             tokio::spawn(async move { authority.settle_by_grants(&owner, &by).await });
         }
         Ok(())
+    }
+
+    /// Keeps entries for a profile in its file too; they hold as grants whatever comes of it.
+    async fn keep_listed(&self, ask: &Ask, settlement: &Settlement) {
+        let rules = settlement.grants.iter().filter_map(|grant| match &grant.granted {
+            Granted::Pattern(rule) => Some((grant.profile.clone()?, Listed::of_rule(rule)?)),
+            Granted::Exact { .. } => None,
+        });
+        let (profiles, entries): (Vec<String>, Vec<Listed>) = rules.unzip();
+        let Some(profile) = profiles.into_iter().next() else { return };
+        let Some((_, name, files)) = self.profiles_of(&profile) else { return };
+        let (files, name, now) = (Arc::clone(files), name.to_owned(), self.now());
+        let kept = tokio::task::spawn_blocking(move || files.keep(&name, &entries, now)).await;
+        let by = &settlement.decision.by;
+        let entry = match kept {
+            Ok(Kept::Nothing) => return,
+            Ok(Kept::Changed(before, after)) => {
+                record::listed(ask, &profile, by, [&before, &after], now)
+            }
+            Ok(Kept::Failed(why)) => {
+                tracing::error!("profile `{profile}` could not be written: {why}");
+                record::profile("profile.unwritten", by, &profile, &why, now)
+            }
+            Err(_) => record::profile("profile.unwritten", by, &profile, "it broke off", now),
+        };
+        if let Err(error) = self.store().record(vec![entry], Vec::new(), now).await {
+            tracing::error!("the change of profile `{profile}` could not be recorded: {error}");
+        }
     }
 
     /// Settles pending asks of an owner that a grant answers by now.

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use portcullis_approval::ask::Bound;
 use portcullis_approval::grant::{self, Caller};
 use portcullis_approval::key::hex_sha256;
-use portcullis_approval::{Ask, CallText, Grant, Granted, Reply};
+use portcullis_approval::{Ask, CallText, Grant, Granted, Moment, Reply};
 use portcullis_engine::call::{Call, Shell};
 use portcullis_engine::effect::{Effect, Target};
 use portcullis_engine::pattern::json;
 use portcullis_engine::policy::{Asks, ExactAnswer};
-use portcullis_engine::policy_text::AuditInput;
+use portcullis_engine::policy_text::{AuditInput, Listed};
 use portcullis_engine::verdict::Reason;
 use portcullis_engine::{Lexical, Outcome, Policy, Verdict, World, judge};
 use portcullis_layers::Live;
@@ -31,6 +31,44 @@ pub struct Overlay {
     /// Whether a call that a person changed comes as a call of its own: its wire has no way to
     /// hand the changed input to whoever waits.
     pub comes_again: bool,
+    /// Profiles that lie in files of its own, named `<door>:<name>`, if it has any. They hold for
+    /// calls of every door that name one.
+    pub profiles: Option<Arc<dyn Profiles>>,
+}
+
+/// Profiles in files of a dialect.
+pub trait Profiles: Send + Sync {
+    /// The policy with a profile laid over it.
+    fn lay(&self, policy: &Policy, name: &str) -> Policy;
+
+    /// Adds entries to the allowlist in a profile's file, if there is one. Entries that it has
+    /// change nothing.
+    fn keep(&self, name: &str, entries: &[Listed], at: Moment) -> Kept;
+
+    /// What is worth telling about the files since this was last asked.
+    fn notes(&self) -> Vec<ProfileNote>;
+}
+
+/// What became of entries that were to be kept in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Nothing had to be written.
+    Nothing,
+    /// The patterns before and after.
+    Changed(Vec<String>, Vec<String>),
+    /// The file could not be written; the grants hold all the same.
+    Failed(String),
+}
+
+/// Something about a profile's file that its owner should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileNote {
+    /// The profile.
+    pub profile: String,
+    /// What kind of audit entry it is: `profile.invalid`, `profile.wide`.
+    pub kind: &'static str,
+    /// One sentence.
+    pub message: String,
 }
 
 /// Where a call runs that does not say where: a directory like no other, so that relative paths
@@ -151,7 +189,9 @@ impl Authority {
         let session = self.session(&ask.asker, &call).await?;
         let own = session.as_ref().and_then(|session| session.policy.as_deref());
         let access = self.access_of(ask).await?;
-        let (policy, _) = self.policy(name, &call, None, &ask.door, &seen, own, access.as_ref())?;
+        let profile = call.profile.as_deref();
+        let (policy, _) =
+            self.policy(name, &call, profile, &ask.door, &seen, own, access.as_ref())?;
         let caller = Caller {
             asker: &ask.asker,
             session: call.session.as_deref(),
@@ -198,9 +238,15 @@ impl Authority {
             (Seen::Live, Some(cwd)) => self.policies().in_directory(Path::new(cwd))?,
             _ => self.policies().everywhere()?,
         };
-        let policy = in_force
-            .for_agent(key_name, profile, own)?
-            .ok_or_else(|| Fault::Profile(profile.unwrap_or_default().to_owned()))?;
+        let files = profile.and_then(|profile| self.profiles_of(profile));
+        let policy = match in_force.for_agent(key_name, profile, own)? {
+            Some(policy) => policy,
+            // A file of a dialect opens its profile to the agents of that dialect.
+            None if files.is_some_and(|(dialect, ..)| dialect == door) => {
+                in_force.for_agent(key_name, None, own)?.unwrap_or_else(|| in_force.policy.clone())
+            }
+            None => return Err(Fault::Profile(profile.unwrap_or_default().to_owned())),
+        };
         if let Some(access) = access {
             let laid = access.lay(&policy, &call.tool, in_force.names_deadline());
             return Ok((Arc::new(laid), in_force.version.clone()));
@@ -208,7 +254,42 @@ impl Authority {
         let overlay = self.inner.overlays.iter().find(|(known, _)| *known == door);
         let policy =
             overlay.map_or(policy.clone(), |(_, overlay)| Arc::new((overlay.lay)(&policy)));
+        let policy = match files {
+            Some((_, name, files)) => Arc::new(files.lay(&policy, name)),
+            None => policy,
+        };
         Ok((policy, in_force.version.clone()))
+    }
+}
+
+impl Authority {
+    /// The dialect whose file a profile lies in, and its name there.
+    pub(super) fn profiles_of<'a>(
+        &'a self,
+        profile: &'a str,
+    ) -> Option<(&'static str, &'a str, &'a Arc<dyn Profiles>)> {
+        let (door, name) = profile.split_once(':')?;
+        let mut overlays = self.inner.overlays.iter();
+        let (known, overlay) = overlays.find(|(known, _)| *known == door)?;
+        Some((*known, name, overlay.profiles.as_ref()?))
+    }
+
+    /// What is worth telling about profiles in files, as audit entries.
+    pub async fn note_profiles(&self) {
+        let files = self.inner.overlays.iter().filter_map(|(_, overlay)| overlay.profiles.as_ref());
+        let notes: Vec<ProfileNote> = files.flat_map(|files| files.notes()).collect();
+        if notes.is_empty() {
+            return;
+        }
+        let now = self.now();
+        let entries = notes.into_iter().map(|note| {
+            tracing::warn!("profile `{}`: {}", note.profile, note.message);
+            super::record::profile(note.kind, "files", &note.profile, &note.message, now)
+        });
+        let entries = entries.collect();
+        if let Err(error) = self.store().record(entries, Vec::new(), now).await {
+            tracing::error!("a note about a profile could not be recorded: {error}");
+        }
     }
 }
 
@@ -280,6 +361,10 @@ pub(super) fn world(seen: &Seen) -> Box<dyn World> {
 /// The grants an allow rests on.
 fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Arc<Grant>> {
     let is_used = |grant: &&Arc<Grant>| match &grant.granted {
+        Granted::Pattern(rule) if grant.profile.is_some() => {
+            let entry = Listed::of_rule(rule);
+            entry.is_some() && verdict.acts.iter().any(|act| act.listed == entry)
+        }
         Granted::Pattern(rule) => verdict
             .acts
             .iter()

@@ -101,6 +101,7 @@ pub(super) fn granted(grant: &Grant, actor: &str, at: Moment) -> Entry {
             vec![("tool", quoted(tool)), ("answer", quoted(reply.name()))]
         }
     };
+    data.extend(grant.profile.as_ref().map(|profile| ("profile", quoted(profile))));
     data.extend(grant.expires_at.map(|at| ("expires_at", quoted(&at.to_string()))));
     data.extend(grant.uses_left.map(|uses| ("uses", uses.to_string())));
     data.extend(grant.ask.map(|ask| ("ask", quoted(&ask.to_string()))));
@@ -123,6 +124,41 @@ pub(super) fn used(asker: &Asker, digest: &str, grant: Id, at: Moment) -> Entry 
 /// A grant was used by whoever waited for it.
 pub(super) fn taken(asker: &Asker, grant: Id, at: Moment) -> Entry {
     entry("grant.used", at, asker, grant.to_string(), Vec::new())
+}
+
+/// Something about a profile that lies in a file.
+pub(super) fn profile(
+    kind: &'static str,
+    actor: &str,
+    profile: &str,
+    message: &str,
+    at: Moment,
+) -> Entry {
+    let data = object(vec![("message", quoted(message))]);
+    let (actor, subject) = (actor.to_owned(), profile.to_owned());
+    Entry { kind, at, actor, subject, owner: None, data }
+}
+
+/// The allowlist of a profile was changed: its patterns before and after.
+pub(super) fn listed(
+    ask: &Ask,
+    profile: &str,
+    actor: &str,
+    lists: [&[String]; 2],
+    at: Moment,
+) -> Entry {
+    let [before, after] = lists.map(|list| {
+        let quoted: Vec<String> = list.iter().map(|pattern| quoted(pattern)).collect();
+        format!("[{}]", quoted.join(","))
+    });
+    Entry {
+        kind: "profile.changed",
+        at,
+        actor: actor.to_owned(),
+        subject: profile.to_owned(),
+        owner: Some(ask.asker.owner.clone()),
+        data: object(vec![("after", after), ("before", before)]),
+    }
 }
 
 /// A grant was revoked.

@@ -96,7 +96,7 @@ pub fn overlay(settings: &Agentbot) -> Overlay {
         policy.asks.deadline_s = deadline_s;
         policy
     };
-    Overlay { lay: Arc::new(lay), comes_again: true }
+    Overlay { lay: Arc::new(lay), comes_again: true, profiles: None }
 }
 
 /// The caller as an approver at this door.
