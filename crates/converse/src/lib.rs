@@ -24,6 +24,7 @@
 //! | http | `http` (`"POST /v1/calls"`), `key`, `body`, `headers`, `at`, `status` (200), `expect`; `later` (a name) leaves it waiting; `"eventually": true` repeats it until it fits |
 //! | waits, done | `waits`: the request of this name has no answer yet; `done`: it has, with `status` and `expect` |
 //! | restart | `restart: true`: the daemon goes down and comes up; every connection is gone |
+//! | read | `read` (a path below `${dir}`), `expect`; `"eventually": true` reads it until it fits |
 //! | files | `write` (a path) with `text`; `link` (a path) with `to`; `directory` (a path): below `${dir}` |
 //! | sleep | `sleep_ms` |
 //!

@@ -78,7 +78,7 @@ pub async fn send(request: &Request) -> Result<Answer, String> {
         text.split_once("\r\n\r\n").ok_or_else(|| format!("{method} {path}: no answer came"))?;
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| format!("{method} {path}: no status in `{head}`"))?;
-    Ok((status, serde_json::from_str(body).unwrap_or_else(|_| Value::String(body.to_owned()))))
+    Ok((status, value(body)))
 }
 
 /// What came over a connection.
@@ -133,6 +133,12 @@ impl Socket {
         let next = async {
             loop {
                 match self.stream.next().await {
+                    // Engine.IO asks whether somebody is there; that is no part of what is said.
+                    Some(Ok(Message::Text(text))) if text.as_str() == "2" => {
+                        if self.say("3".to_owned()).await.is_err() {
+                            return Came::Closed(None);
+                        }
+                    }
                     Some(Ok(Message::Text(text))) => return frame(text.as_bytes()),
                     Some(Ok(Message::Binary(bytes))) => return frame(&bytes),
                     Some(Ok(Message::Close(close))) => {
@@ -153,6 +159,22 @@ impl Socket {
 }
 
 fn frame(bytes: &[u8]) -> Came {
-    let text = String::from_utf8_lossy(bytes);
-    Came::Frame(serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.into_owned())))
+    Came::Frame(value(&String::from_utf8_lossy(bytes)))
+}
+
+/// JSON as it is. What Socket.IO writes, digits and behind them JSON, is an object with the digits
+/// for its name, and several of those behind each other are a list. Else it is a text.
+fn value(text: &str) -> Value {
+    if let Ok(value) = serde_json::from_str(text) {
+        return value;
+    }
+    if text.contains('\u{1e}') {
+        return text.split('\u{1e}').map(value).collect();
+    }
+    let rest = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let digits = text.strip_suffix(rest).filter(|digits| !digits.is_empty());
+    match (digits, serde_json::from_str::<Value>(rest)) {
+        (Some(digits), Ok(value)) => serde_json::json!({ digits: value }),
+        (_, _) => Value::String(text.to_owned()),
+    }
 }

@@ -105,6 +105,9 @@ impl<R: AsyncFnMut() -> Result<String, String>> Player<R> {
             tokio::time::sleep(Duration::from_millis(ms)).await;
             return Ok(());
         }
+        if let Some(path) = &step.read {
+            return self.read(step, path).await;
+        }
         if step.write.is_some() || step.link.is_some() || step.directory.is_some() {
             return self.on_disk(step);
         }
@@ -200,6 +203,23 @@ impl<R: AsyncFnMut() -> Result<String, String>> Player<R> {
             None => Ok(()),
             Some(want) => fit(want, body, &mut self.values)
                 .map_err(|fault| format!("{fault}\n  the whole answer: {body}")),
+        }
+    }
+
+    /// Holds a file against what a step wants of it.
+    async fn read(&mut self, step: &Line, path: &str) -> Result<(), String> {
+        let path =
+            PathBuf::from(fill_text("${dir}", &self.values)?).join(fill_text(path, &self.values)?);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+            let came = serde_json::from_str(&text).unwrap_or(Value::String(text));
+            match fit(step.expect.as_ref().unwrap_or(&came), &came, &mut self.values) {
+                Err(_) if step.eventually && Instant::now() < end => {
+                    tokio::time::sleep(AGAIN).await;
+                }
+                held => return held,
+            }
         }
     }
 

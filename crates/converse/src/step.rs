@@ -82,6 +82,8 @@ pub struct Line {
     pub write: Option<String>,
     /// What it writes.
     pub text: Option<String>,
+    /// Reads a file, which is what is expected.
+    pub read: Option<String>,
     /// Makes a link.
     pub link: Option<String>,
     /// Where it leads.

@@ -412,7 +412,8 @@ impl Authority {
         let Asks { deadline_s, deadline_ms, fallback, unused_approval_s } = judged.asks;
         let deadline_ms = deadline_ms.unwrap_or(deadline_s.saturating_mul(1000));
         let verdict = &judged.verdict;
-        let offers: Vec<Offer> = if submission.call.profile.is_some() && !verdict.always.is_empty() {
+        let offers: Vec<Offer> = if submission.call.profile.is_some() && !verdict.always.is_empty()
+        {
             // An entry of a profile's list silences no firm finding, and may be offered beside one.
             verdict.always.iter().map(listed_offer).collect()
         } else if verdict.is_firm {

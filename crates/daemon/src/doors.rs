@@ -60,10 +60,7 @@ pub fn waives_keys(config: &Config) -> bool {
 
 /// What each dialect lays over every policy, by its door.
 #[must_use]
-pub fn overlays(
-    config: &Config,
-    profiles: &Arc<multica::Files>,
-) -> Vec<(&'static str, Overlay)> {
+pub fn overlays(config: &Config, profiles: &Arc<multica::Files>) -> Vec<(&'static str, Overlay)> {
     vec![
         (agentbot::NAME, agentbot::overlay(&config.dialects.agentbot)),
         (multica::NAME, multica::overlay(profiles)),

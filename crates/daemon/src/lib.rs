@@ -217,9 +217,6 @@ impl Node {
             let names = Arc::new(listen::Names::new(address, app.has_tls, host_names, origins));
             listen::serve_tcp(tcp, self.tls.clone(), names, router, stopping.clone())
         };
-        if let Ok(address) = tcp.local_addr() {
-            listeners.spawn(listen(tcp, address, router.clone()));
-        }
         for (address, routes) in doors::listeners(&app.config) {
             // A busy port of another program must not keep the daemon from its own work.
             match TcpListener::bind(address).await {
@@ -228,6 +225,10 @@ impl Node {
                 }
                 Err(error) => tracing::error!("nobody listens at {address}: {error}"),
             }
+        }
+        // The last one to answer is the main one: who hears from it finds the others there.
+        if let Ok(address) = tcp.local_addr() {
+            listeners.spawn(listen(tcp, address, router.clone()));
         }
         if let Some((socket, user)) = socket {
             listeners.spawn(listen::serve_socket(socket, user, router, stopping.clone()));

@@ -65,3 +65,13 @@ fn every_requirement_of_comma_is_proven() {
 async fn comma() {
     play_all("comma").await;
 }
+
+#[test]
+fn every_requirement_of_multica_is_proven() {
+    proves_all("multica", "MU", 26);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn multica() {
+    play_all("multica").await;
+}

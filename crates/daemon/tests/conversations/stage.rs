@@ -59,16 +59,21 @@ impl House {
             stage.values.insert(value.to_owned(), secret.reveal().to_owned());
         }
         let socket = directory.path().join("portcullis.sock");
+        let work = directory.path().canonicalize().unwrap().join("work");
+        std::fs::create_dir(&work).unwrap();
+        let work = work.to_string_lossy().into_owned();
         let own = free_address();
         for (name, value) in [
             ("internal", "internal-secret"),
             ("own", &own),
+            ("dir", &work),
             ("socket", &socket.to_string_lossy()),
             ("policy_file", &directory.path().join("config/policy.toml").to_string_lossy()),
         ] {
             stage.values.insert(name.to_owned(), value.to_owned());
         }
-        let config = format!("{LIMITS}{}", config.replace("${own}", &own));
+        let config = config.replace("${own}", &own).replace("${dir}", &work);
+        let config = format!("{config}\n{LIMITS}");
         let mut house = House { directory, config, stage, running: None };
         house.start(store).await;
         house

@@ -1,5 +1,6 @@
 //! What an approval for good stores under `[exec]`: entries of the allowlist, made from the acts.
 
+use super::exec::{names_assignments, runs_until};
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
 use crate::arg::Arg;
@@ -11,21 +12,21 @@ use crate::verdict::Outcome;
 
 impl Bench<'_> {
     /// The entries that would cover what is asked about; none where nothing can be stored.
-    pub(super) fn always(&self, facts: &[Facts], outcome: Outcome) -> Vec<Listed> {
+    pub(super) fn always(&self, all: &[Facts], outcome: Outcome) -> Vec<Listed> {
         let Some(exec) = &self.policy.exec else { return Vec::new() };
         if outcome != Outcome::Ask || self.text.is_none() {
             return Vec::new();
         }
         let mut found: Vec<Listed> = Vec::new();
         let mut inside = 0;
-        for (at, facts) in facts.iter().enumerate() {
+        for (at, facts) in all.iter().enumerate() {
             // What stands in a command that is stored as it is needs no entry of its own.
             if at < inside || facts.is_covered || self.reads_strictly(exec, facts) {
                 continue;
             }
             let Some(entry) = entry(&facts.act) else { continue };
             if entry.is_exact {
-                inside = inside.max(facts.act.inner.end);
+                inside = inside.max(runs_until(all, at));
             }
             let is_new = !found.iter().any(|known| {
                 known.is_exact == entry.is_exact
@@ -46,12 +47,13 @@ fn entry(act: &Act) -> Option<Listed> {
     let is_harmless = act.assignments.iter().all(|assigned| {
         environment::setting(&assigned.name, assigned.value.as_deref()) == Setting::Harmless
     });
-    if is_dynamic || !is_harmless || program.trim().is_empty() || program == "cd" {
+    if is_dynamic || program.trim().is_empty() || program == "cd" {
         return None;
     }
     if suggest::runs_others(act) || !act.extras.is_empty() || program.contains(['*', '?', ' ']) {
         let words: Option<Vec<&str>> = act.args.iter().map(Arg::as_known).collect();
-        return Some(Listed { pattern: listed::exact(&words?), is_exact: true });
+        let words = words.filter(|words| is_harmless || names_assignments(act, words))?;
+        return Some(Listed { pattern: listed::exact(&words), is_exact: true });
     }
-    Some(Listed { pattern: format!("{program} **"), is_exact: false })
+    is_harmless.then(|| Listed { pattern: format!("{program} **"), is_exact: false })
 }

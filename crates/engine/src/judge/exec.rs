@@ -64,6 +64,7 @@ impl<'a> Bench<'a> {
     /// for a command covers what that command runs.
     pub(super) fn settle_cover(&self, acts: &mut [Facts]) {
         let Some(exec) = &self.policy.exec else { return };
+        let ends: Vec<usize> = (0..acts.len()).map(|at| runs_until(acts, at)).collect();
         let mut inside = (0, None);
         for (at, facts) in acts.iter_mut().enumerate() {
             facts.listed = self.listed(exec, facts).or_else(|| {
@@ -71,8 +72,9 @@ impl<'a> Bench<'a> {
                 entry.clone().filter(|_| at < *end && self.stays_inside(facts))
             });
             let is_exact = facts.listed.as_ref().is_some_and(|entry| entry.is_exact);
-            if is_exact && facts.act.inner.end > inside.0 {
-                inside = (facts.act.inner.end, facts.listed.clone());
+            let end = ends.get(at).copied().unwrap_or_default();
+            if is_exact && end > inside.0 {
+                inside = (end, facts.listed.clone());
             }
             let is_covered =
                 facts.listed.is_some() || moves(facts) || self.covering(facts).is_some();
@@ -84,9 +86,7 @@ impl<'a> Bench<'a> {
     fn listed(&self, exec: &Exec, facts: &Facts) -> Option<Listed> {
         let act = &facts.act;
         act.program().filter(|_| act.kind == ActKind::Command && self.stays_inside(facts))?;
-        if !has_harmless_assignments(act) {
-            return None;
-        }
+        let is_harmless = has_harmless_assignments(act);
         let known: Option<Vec<&str>> = act.args.iter().map(as_written).collect();
         let words = act.args.iter().map(|arg| as_written(arg).unwrap_or(UNKNOWN));
         let text = listed::folded(words);
@@ -94,9 +94,12 @@ impl<'a> Bench<'a> {
         let fits = |entry: &&Listed| {
             let pattern = entry.pattern.trim();
             let fits = if entry.is_exact {
-                known.as_ref().is_some_and(|words| listed::is_exactly(pattern, words))
+                let is_named = |words: &Vec<&str>| is_harmless || names_assignments(act, words);
+                let is_exact = |words: &&Vec<&str>| listed::is_exactly(pattern, words);
+                known.as_ref().filter(is_exact).is_some_and(is_named)
             } else {
-                !pattern.is_empty()
+                is_harmless
+                    && !pattern.is_empty()
                     && listed::fits(&listed::folded(pattern.split_whitespace()), text)
             };
             fits && names_extras(entry, act)
@@ -124,6 +127,26 @@ impl<'a> Bench<'a> {
         let is_known = READERS.contains(&program) || SUBCOMMANDS.contains(&program) || is_version;
         is_known && !self.has_syntax && act.args.iter().skip(1).all(|arg| !is_path(arg))
     }
+}
+
+/// Where what an act runs ends: those that stand behind it and were seen through it.
+pub(super) fn runs_until(acts: &[Facts], at: usize) -> usize {
+    let Some(outer) = acts.get(at).map(|facts| &facts.act) else { return at };
+    let is_inner = |facts: &Facts| {
+        let through = facts.act.via.strip_prefix(outer.via.as_slice());
+        through.and_then(<[String]>::first).map(String::as_str) == outer.base_name()
+    };
+    let begin = outer.inner.end.max(at + 1);
+    let more = acts.get(begin..).unwrap_or_default();
+    begin + more.iter().take_while(|facts| is_inner(facts)).count()
+}
+
+/// Whether every variable that is set for an act stands among its own words, as with `env`.
+pub(super) fn names_assignments(act: &Act, words: &[&str]) -> bool {
+    act.assignments.iter().all(|assigned| {
+        let value = assigned.value.as_deref();
+        value.is_some_and(|value| words.contains(&format!("{}={value}", assigned.name).as_str()))
+    })
 }
 
 /// Whether an act only moves to a directory, which needs no pattern.

@@ -79,7 +79,10 @@ async fn call(app: &App, link: &Arc<Link>, request: Request) {
     let result = match request.method.as_str() {
         "requestExecApproval" => agent::request(app, link, &verified, &request).await,
         "deleteAgent" => agent::delete(app, &verified, &request).await.map(Some),
-        "resolveExecApproval" | "listExecApprovals" | "getHubInfo" | "listAgents"
+        "resolveExecApproval"
+        | "listExecApprovals"
+        | "getHubInfo"
+        | "listAgents"
         | "getAgentMessages"
             if !verified.is_approver() =>
         {
@@ -257,5 +260,9 @@ pub(super) async fn agent_of(app: &App, verified: &Verified) -> String {
         return agent.clone();
     }
     let agents = agents(app, verified).await.unwrap_or_default();
-    agents.into_iter().rev().find(|agent| !agent.is_closed).map_or_else(String::new, |agent| agent.id)
+    agents
+        .into_iter()
+        .rev()
+        .find(|agent| !agent.is_closed)
+        .map_or_else(String::new, |agent| agent.id)
 }

@@ -23,6 +23,9 @@ use crate::config::Config;
 /// The longest file that is read.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// How often a file is read again because somebody else wrote it meanwhile.
+const MOST_TRIES: usize = 16;
+
 /// So many notes wait to be told; beyond that they are dropped.
 const MOST_NOTES: usize = 256;
 
@@ -105,17 +108,18 @@ impl Files {
         let is_name = !name.is_empty()
             && name.len() <= 200
             && !name.starts_with('.')
-            && name
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
-        is_name
-            .then(|| self.directory.as_ref().map(|directory| directory.join(name).join("config.json")))
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
+        is_name.then(|| {
+            self.directory.as_ref().map(|directory| directory.join(name).join("config.json"))
+        })
     }
 
     /// Notes what is worth telling about a text, once for each.
     fn told(&self, name: &str, text: &str, read: &Read) -> Read {
         let note = match read {
-            Read::Invalid(why) => Some(("profile.invalid", format!("{why}; its commands are denied"))),
+            Read::Invalid(why) => {
+                Some(("profile.invalid", format!("{why}; its commands are denied")))
+            }
             Read::Settings(settings) if settings.is_wide() => {
                 let message = "`full` lets commands run that nobody looked at".to_owned();
                 Some(("profile.wide", message))
@@ -157,26 +161,15 @@ impl Files {
             .open(lock)
             .map_err(said)?;
         lock.lock().map_err(said)?;
-        // Whatever was written since is what is changed.
-        let Some(text) = read_text(&path)? else { return Ok(None) };
-        let Some(after) = changed(&text, change)? else { return Ok(None) };
-        let directory = path.parent().unwrap_or(&path);
-        let id = chance::id(Moment::from_ms(0));
-        let temporary = directory.join(format!(".config.json.{id}"));
-        let written = (|| {
-            let mut file =
-                std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-            let mode = std::fs::metadata(&path)?.permissions();
-            file.set_permissions(mode)?;
-            file.write_all(after.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&temporary, &path)
-        })();
-        if written.is_err() {
-            let _ = std::fs::remove_file(&temporary);
+        for _ in 0..MOST_TRIES {
+            // Whatever was written since is what is changed.
+            let Some(text) = read_text(&path)? else { return Ok(None) };
+            let Some(after) = changed(&text, change)? else { return Ok(None) };
+            if replace(&path, &text, &after).map_err(said)? {
+                return Ok(Some((patterns(&text), patterns(&after))));
+            }
         }
-        written.map_err(said)?;
-        Ok(Some((patterns(&text), patterns(&after))))
+        Err("somebody else keeps writing it".to_owned())
     }
 }
 
@@ -204,7 +197,12 @@ impl Profiles for Files {
                 if policy.asks.deadline_s == Asks::default().deadline_s {
                     policy.asks.deadline_ms = Some(unsaid.timeout_ms);
                 }
-                let exec = Exec { security: unsaid.security, ask: unsaid.ask, allowlist: Vec::new(), is_strict };
+                let exec = Exec {
+                    security: unsaid.security,
+                    ask: unsaid.ask,
+                    allowlist: Vec::new(),
+                    is_strict,
+                };
                 policy.exec.get_or_insert_with(|| Arc::new(exec));
             }
             Read::Invalid(_) => {
@@ -229,6 +227,28 @@ impl Profiles for Files {
     fn notes(&self) -> Vec<ProfileNote> {
         std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// Puts a new text into the place of an old one, unless somebody who knows no lock was faster.
+fn replace(path: &Path, before: &str, after: &str) -> std::io::Result<bool> {
+    let directory = path.parent().unwrap_or(path);
+    let id = chance::id(Moment::from_ms(0));
+    let temporary = directory.join(format!(".config.json.{id}"));
+    let replaced = (|| {
+        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        file.set_permissions(std::fs::metadata(path)?.permissions())?;
+        file.write_all(after.as_bytes())?;
+        file.sync_all()?;
+        let is_same = std::fs::read_to_string(path)? == before;
+        if is_same {
+            std::fs::rename(&temporary, path)?;
+        }
+        Ok(is_same)
+    })();
+    if !matches!(replaced, Ok(true)) {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    replaced
 }
 
 fn patterns(text: &str) -> Vec<String> {

@@ -11,17 +11,15 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::Response;
-use portcullis_wire::dialects::multica::{
-    BUILT_IN, Envelope, Fault, IN_USE, Kind, NOT_REGISTERED,
-};
+use portcullis_wire::dialects::multica::{BUILT_IN, Envelope, Fault, IN_USE, Kind, NOT_REGISTERED};
 use serde_json::{Value, json};
 use socketioxide::extract::{AckSender, SocketRef, TryData};
 use socketioxide::{ParserConfig, SocketIo};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
-use super::hub::{Link, Out, locked};
 use super::calls;
+use super::hub::{Link, Out, locked};
 use crate::App;
 
 /// The largest message a client may send.
@@ -53,8 +51,7 @@ pub(super) async fn serve(State(app): State<App>, request: Request) -> Response 
 fn name_origin(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     let Some(origin) = origin else { return };
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers
-        .insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
 }
 
@@ -121,8 +118,7 @@ fn listen(app: &App, socket: &SocketRef, registered: &Registered) {
             match link {
                 Some(link) => calls::hear(&app, &link, Envelope::of(message)).await,
                 None => {
-                    let message_id =
-                        message.get("id").and_then(Value::as_str).map(str::to_owned);
+                    let message_id = message.get("id").and_then(Value::as_str).map(str::to_owned);
                     let message = NOT_REGISTERED.to_owned();
                     let fault = Fault { code: "NOT_REGISTERED", message, message_id };
                     let _ = socket.emit("send_error", &fault.event());
@@ -140,9 +136,9 @@ fn listen(app: &App, socket: &SocketRef, registered: &Registered) {
             let mut devices =
                 vec![json!({ "deviceId": app.hub.id.to_string(), "deviceType": "hub" })];
             let link = locked(&device).clone();
-            devices.extend(link.map(|link| {
-                json!({ "deviceId": link.device, "deviceType": link.kind.name() })
-            }));
+            devices.extend(
+                link.map(|link| json!({ "deviceId": link.device, "deviceType": link.kind.name() })),
+            );
             let _ = ack.send(&json!({ "devices": devices }));
         }
     });

@@ -56,9 +56,8 @@ impl super::Hub {
     /// Accepts or refuses a device, as the approver of its pairing or as an admin.
     pub fn answer(&self, id: Id, caller: &Caller, accepts: bool) -> Answered {
         let mut waiting = locked(&self.waiting);
-        let is_theirs = |waiting: &Waiting| {
-            waiting.key == caller.key.id || caller.key.role == Role::Admin
-        };
+        let is_theirs =
+            |waiting: &Waiting| waiting.key == caller.key.id || caller.key.role == Role::Admin;
         if !waiting.get(&id).is_some_and(is_theirs) {
             return Answered::NoSuch;
         }
@@ -221,7 +220,12 @@ mod tests {
     #[test]
     fn a_device_id_is_a_uuid_and_what_it_says_is_short() {
         assert!(is_uuid("3F2504E0-4f89-41d3-9a0c-0305e82c3301"));
-        for text in ["", "phone", "3f2504e04f8941d39a0c0305e82c3301", "3f2504e0-4f89-41d3-9a0c-0305e82c330g"] {
+        for text in [
+            "",
+            "phone",
+            "3f2504e04f8941d39a0c0305e82c3301",
+            "3f2504e0-4f89-41d3-9a0c-0305e82c330g",
+        ] {
             assert!(!is_uuid(text), "`{text}`");
         }
         let meta = serde_json::json!({ "platform": "x\n", "language": 1, "other": "y" });

@@ -86,7 +86,9 @@ pub(super) fn ended(decision: &Decision) -> String {
             Some(feedback) => format!("approver: {} refused it: {feedback}", decision.by),
             None => format!("approver: {} refused it", decision.by),
         },
-        "fallback" if is_allowed => "timeout: nobody answered in time, and the profile allows it".to_owned(),
+        "fallback" if is_allowed => {
+            "timeout: nobody answered in time, and the profile allows it".to_owned()
+        }
         "fallback" => "timeout: nobody answered in time".to_owned(),
         "agent_gone" | "run_ended" => "agent-closed: the agent was closed".to_owned(),
         "no_client" => "no-client: no client is connected that could answer".to_owned(),

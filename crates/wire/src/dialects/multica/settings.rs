@@ -58,25 +58,37 @@ impl Settings {
         for (name, value) in object {
             match name.as_str() {
                 "security" => {
-                    settings.security = one_of(name, value, &[
-                        ("deny", Security::Deny),
-                        ("allowlist", Security::Allowlist),
-                        ("full", Security::Full),
-                    ])?;
+                    settings.security = one_of(
+                        name,
+                        value,
+                        &[
+                            ("deny", Security::Deny),
+                            ("allowlist", Security::Allowlist),
+                            ("full", Security::Full),
+                        ],
+                    )?;
                 }
                 "ask" => {
-                    settings.ask = one_of(name, value, &[
-                        ("off", AskWhen::Off),
-                        ("on-miss", AskWhen::OnMiss),
-                        ("always", AskWhen::Always),
-                    ])?;
+                    settings.ask = one_of(
+                        name,
+                        value,
+                        &[
+                            ("off", AskWhen::Off),
+                            ("on-miss", AskWhen::OnMiss),
+                            ("always", AskWhen::Always),
+                        ],
+                    )?;
                 }
                 "askFallback" => {
-                    settings.fallback = one_of(name, value, &[
-                        ("deny", Fallback::Deny),
-                        ("allowlist", Fallback::AllowCovered),
-                        ("full", Fallback::Allow),
-                    ])?;
+                    settings.fallback = one_of(
+                        name,
+                        value,
+                        &[
+                            ("deny", Fallback::Deny),
+                            ("allowlist", Fallback::AllowCovered),
+                            ("full", Fallback::Allow),
+                        ],
+                    )?;
                 }
                 "timeoutMs" => settings.timeout_ms = time(value)?,
                 "allowlist" => settings.allowlist = entries(value)?,
