@@ -13,6 +13,7 @@ mod audit;
 mod call;
 mod check;
 mod demo;
+mod devices;
 mod explain;
 mod grants;
 mod keys;
@@ -58,6 +59,8 @@ pub enum Command {
     Grants(grants::Grants),
     /// Makes, lists and revokes keys.
     Keys(keys::Keys),
+    /// Pairs, lists and revokes devices that act as an approver.
+    Devices(devices::Devices),
     /// Checks receipts.
     Receipt(receipt::Receipt),
     /// Shows, exports and checks the record of everything.
@@ -82,6 +85,7 @@ impl Command {
             Command::Reject(reject) => reject.run(out, palette),
             Command::Grants(grants) => grants.run(out, palette),
             Command::Keys(keys) => keys.run(out, palette),
+            Command::Devices(devices) => devices.run(out, palette),
             Command::Receipt(receipt) => receipt.run(out, palette),
             Command::Audit(audit) => audit.run(out, palette),
             Command::Trust(trust) => trust.run(out, palette),

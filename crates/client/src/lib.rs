@@ -234,6 +234,39 @@ impl Client {
         self.send(Method::DELETE, &format!("/v1/grants/{}", escaped(grant)), None, PROMPT).await
     }
 
+    /// The devices that were paired and those that wait: the body of `GET /v1/devices`.
+    ///
+    /// # Errors
+    /// As [`get`](Client::get).
+    pub async fn devices(&self) -> Result<Value, ClientError> {
+        self.get("/v1/devices").await
+    }
+
+    /// Makes a token that one device may be paired with: the body of `POST /v1/devices`.
+    ///
+    /// # Errors
+    /// As [`get`](Client::get).
+    pub async fn pair_device(&self, pairing: &Value) -> Result<Value, ClientError> {
+        self.send(Method::POST, "/v1/devices", Some(pairing), PROMPT).await
+    }
+
+    /// Accepts or refuses a device that waits.
+    ///
+    /// # Errors
+    /// As [`get`](Client::get).
+    pub async fn answer_device(&self, device: &str, accept: bool) -> Result<Value, ClientError> {
+        let path = format!("/v1/devices/{}", escaped(device));
+        self.send(Method::POST, &path, Some(&json!({ "accept": accept })), PROMPT).await
+    }
+
+    /// Revokes a device; gives it as it was.
+    ///
+    /// # Errors
+    /// As [`get`](Client::get).
+    pub async fn revoke_device(&self, device: &str) -> Result<Value, ClientError> {
+        self.send(Method::DELETE, &format!("/v1/devices/{}", escaped(device)), None, PROMPT).await
+    }
+
     /// Follows the feed, behind a cursor if there is one; else the pending asks come first.
     ///
     /// # Errors

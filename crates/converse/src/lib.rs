@@ -10,7 +10,7 @@
 //! {"about": "one sentence", "proves": ["CO-5"], "config": "TOML", "policy": "TOML"}
 //! ```
 //!
-//! `config` and `policy` are what the daemon of the tests is started with; `proves` names the
+//! `down_ms` says how long a restart takes; `config` and `policy` are what the daemon of the tests is started with; `proves` names the
 //! requirements of the protocol page. Then, one per line:
 //!
 //! | Step | Members |
@@ -60,6 +60,8 @@ pub struct Conversation {
     pub config: String,
     /// The policy its daemon is started with.
     pub policy: String,
+    /// How long its daemon stays down when it is restarted, in milliseconds.
+    pub down_ms: u64,
     /// Its steps, each with its line.
     steps: Vec<(usize, Line)>,
 }
@@ -94,8 +96,8 @@ impl Conversation {
                 .map_err(|error| fault(at, format!("no step: {error}")))?;
             steps.push((at, step));
         }
-        let step::Head { about, proves, config, policy } = head;
-        Ok(Conversation { file: file.to_owned(), about, proves, config, policy, steps })
+        let step::Head { about, proves, config, policy, down_ms } = head;
+        Ok(Conversation { file: file.to_owned(), about, proves, config, policy, down_ms, steps })
     }
 
     /// Every conversation of a directory, in order of their names.

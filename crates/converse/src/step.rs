@@ -20,6 +20,9 @@ pub struct Head {
     /// The policy of its daemon.
     #[serde(default)]
     pub policy: String,
+    /// How long its daemon stays down when it is restarted.
+    #[serde(default)]
+    pub down_ms: u64,
 }
 
 /// One step; which one it is, its members say.

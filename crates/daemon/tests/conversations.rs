@@ -2,6 +2,8 @@
 
 #![cfg(test)]
 
+#[path = "conversations/beyond.rs"]
+mod beyond;
 #[path = "conversations/stage.rs"]
 mod stage;
 
@@ -27,7 +29,8 @@ async fn play_all(dialect: &str) {
     let played = futures_util::stream::iter(&conversations).map(async |conversation| {
         let mut house = House::new(&conversation.config, &conversation.policy).await;
         let stage = house.stage();
-        let played = play(conversation, stage, async || Ok(house.restart().await)).await;
+        let restart = async || Ok(house.restart(conversation.down_ms).await);
+        let played = play(conversation, stage, restart).await;
         house.stop().await;
         played
     });

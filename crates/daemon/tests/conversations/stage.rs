@@ -79,6 +79,11 @@ impl House {
         house
     }
 
+    /// Where its store lies.
+    pub fn store_path(&self) -> std::path::PathBuf {
+        self.directory.path().join("portcullis.db")
+    }
+
     /// What a conversation is played against.
     pub fn stage(&self) -> Stage {
         Stage { address: self.stage.address.clone(), values: self.stage.values.clone() }
@@ -92,9 +97,10 @@ impl House {
         }
     }
 
-    /// Brings the node down and up again; gives its new address.
-    pub async fn restart(&mut self) -> String {
+    /// Brings the node down and up again, after so many milliseconds; gives its new address.
+    pub async fn restart(&mut self, down_ms: u64) -> String {
         self.stop().await;
+        tokio::time::sleep(std::time::Duration::from_millis(down_ms)).await;
         let store = Sqlite::open(self.directory.path().join("portcullis.db"), "n").unwrap();
         self.start(store).await;
         self.stage.address.clone()
