@@ -20,7 +20,6 @@ const NAMED: usize = 256;
 
 /// What a call consists of.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct ToolActs {
     pub(crate) acts: Vec<Act>,
     /// Why a command, or a text inside it, was not read.

@@ -22,7 +22,7 @@ use crate::authority::{Answered, Fault, Gone, Profiles, Seen, Submission};
 const UNSAID: &str = "default";
 
 /// How long is waited in one go; then it is looked again whether somebody is there to be told.
-const WAIT: Duration = Duration::from_secs(600);
+const WAIT: Duration = Duration::from_mins(10);
 
 /// `requestExecApproval`: judges a command, and waits for a person if one must be asked. None
 /// where nobody is there any more to be told.
@@ -128,6 +128,7 @@ fn submission(
         overrides: false,
         wants_receipt: true,
         seen: Seen::Nothing,
+        access: None,
         wait: Duration::ZERO,
     }
 }

@@ -147,11 +147,10 @@ async fn converse(
                         continue;
                     }
                     Ok(Message::Ping(_) | Message::Pong(_)) => continue,
-                    Ok(Message::Close(_)) => return None,
                     Err(error) if error.to_string().contains("too long") => {
                         return Some((1009, "frame too large"));
                     }
-                    Err(_) => return None,
+                    Ok(Message::Close(_)) | Err(_) => return None,
                 };
                 // A call may wait for a person; others go on meanwhile.
                 let (app, link) = (app.clone(), Arc::clone(link));

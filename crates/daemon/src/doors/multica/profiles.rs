@@ -43,6 +43,9 @@ pub struct Files {
     writing: Mutex<()>,
 }
 
+/// The patterns of an allowlist before and after a change.
+type Lists = (Vec<String>, Vec<String>);
+
 /// What a profile's file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Read {
@@ -142,11 +145,7 @@ impl Files {
     }
 
     /// Changes a profile's file; the patterns before and after where it was changed.
-    fn write(
-        &self,
-        name: &str,
-        change: &Change<'_>,
-    ) -> Result<Option<(Vec<String>, Vec<String>)>, String> {
+    fn write(&self, name: &str, change: &Change<'_>) -> Result<Option<Lists>, String> {
         let Some(Some(path)) = self.path(name) else { return Ok(None) };
         let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if read_text(&path)?.is_none() {

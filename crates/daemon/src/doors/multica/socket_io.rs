@@ -115,15 +115,13 @@ fn listen(app: &App, socket: &SocketRef, registered: &Registered) {
         async move {
             let message = message.unwrap_or(Value::Null);
             let link = locked(&device).clone();
-            match link {
-                Some(link) => calls::hear(&app, &link, Envelope::of(message)).await,
-                None => {
-                    let message_id = message.get("id").and_then(Value::as_str).map(str::to_owned);
-                    let message = NOT_REGISTERED.to_owned();
-                    let fault = Fault { code: "NOT_REGISTERED", message, message_id };
-                    let _ = socket.emit("send_error", &fault.event());
-                }
+            if let Some(link) = link {
+                return calls::hear(&app, &link, Envelope::of(message)).await;
             }
+            let message_id = message.get("id").and_then(Value::as_str).map(str::to_owned);
+            let message = NOT_REGISTERED.to_owned();
+            let fault = Fault { code: "NOT_REGISTERED", message, message_id };
+            let _ = socket.emit("send_error", &fault.event());
         }
     });
     socket.on("ping", async |ack: AckSender| {

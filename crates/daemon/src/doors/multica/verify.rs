@@ -208,6 +208,7 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// The store failed; the cause is logged here, once.
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
 pub(super) fn unavailable(error: portcullis_store::StoreError) -> Refusal {
     tracing::error!("a call could not be served: {error}");
     Refusal::internal("the store is not available; try again")

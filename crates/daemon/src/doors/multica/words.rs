@@ -33,7 +33,7 @@ pub(super) fn approval(ask: &Ask) -> Approval {
         cwd: ask.call.cwd.clone(),
         risk_level,
         risk_reasons: if risk_level == "safe" { Vec::new() } else { reasons(&verdict) },
-        expires_at_ms: ask.deadline_at.map_or(-1, |at| at.ms()),
+        expires_at_ms: ask.deadline_at.map_or(-1, portcullis_approval::Moment::ms),
         tier: ask.tier.name(),
         allow_always_patterns: ask.offers.iter().map(|offer| pattern(&offer.rule)).collect(),
     }
