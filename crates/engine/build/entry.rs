@@ -13,6 +13,8 @@ pub struct Program {
     pub aliases: Vec<String>,
     pub entry: Entry,
     pub is_builtin: bool,
+    /// Whether only zsh has it.
+    pub is_zsh: bool,
     pub read_only: Vec<String>,
     pub not_read_only: Vec<String>,
 }
@@ -54,7 +56,10 @@ pub struct Entry {
     pub recurses: Vec<String>,
     pub named: bool,
     pub runner: bool,
-    pub dashless: bool,
+    pub dashless: Vec<String>,
+    pub leads: Vec<String>,
+    pub picks: Vec<String>,
+    pub format: Option<Format>,
     pub passes: bool,
     pub prints: String,
     pub hidden: Vec<String>,
@@ -92,6 +97,14 @@ pub struct Except {
     pub secrets: bool,
 }
 
+/// A text by which a program prints.
+#[derive(Clone, Default)]
+pub struct Format {
+    pub option: Vec<String>,
+    pub safe: Vec<String>,
+    pub with: Vec<String>,
+}
+
 /// Named lists of options.
 pub type Sets = BTreeMap<String, String>;
 
@@ -127,6 +140,7 @@ pub fn programs(table: &Table, sets: &Sets, is_builtin: bool) -> Result<Vec<Prog
             aliases,
             entry,
             is_builtin,
+            is_zsh: is_zsh(table).map_err(context)?,
             read_only,
             not_read_only,
         });
@@ -134,8 +148,12 @@ pub fn programs(table: &Table, sets: &Sets, is_builtin: bool) -> Result<Vec<Prog
     Ok(programs)
 }
 
-const KEYS: [&str; 47] = [
+const KEYS: [&str; 51] = [
     "dashless",
+    "dialect",
+    "format",
+    "leads",
+    "picks",
     "passes",
     "named",
     "runner",
@@ -254,7 +272,10 @@ fn entry(
         listing: words(text(table, "listing")?.as_deref().unwrap_or_default()),
         recurses: words(text(table, "recurses")?.as_deref().unwrap_or_default()),
         named: flag(table, "named")?,
-        dashless: flag(table, "dashless")?,
+        dashless: options_or_always(table, "dashless")?,
+        leads: options_or_always(table, "leads")?,
+        picks: words(text(table, "picks")?.as_deref().unwrap_or_default()),
+        format: format(table)?,
         passes: flag(table, "passes")?,
         runner: flag(table, "runner")?,
         prints: text(table, "prints")?.unwrap_or_default(),
@@ -408,6 +429,35 @@ fn whens(table: &Table, outer: Option<&Entry>) -> Result<Vec<When>, String> {
         all.push(when);
     }
     Ok(all)
+}
+
+/// Whether only zsh has a program.
+fn is_zsh(table: &Table) -> Result<bool, String> {
+    match text(table, "dialect")?.as_deref() {
+        None => Ok(false),
+        Some("zsh") => Ok(true),
+        Some(other) => Err(format!("unknown `dialect`: `{other}`; use zsh")),
+    }
+}
+
+/// Options in one text, or `true` for always, which is `*`.
+fn options_or_always(table: &Table, key: &str) -> Result<Vec<String>, String> {
+    match table.get(key) {
+        Some(Value::Boolean(true)) => Ok(vec!["*".to_owned()]),
+        _ => Ok(words(text(table, key)?.as_deref().unwrap_or_default())),
+    }
+}
+
+/// The options that give a format, what is safe in it, and the options that leave it alone.
+fn format(table: &Table) -> Result<Option<Format>, String> {
+    let Some(value) = table.get("format") else { return Ok(None) };
+    let table = value.as_table().ok_or("`format` is no table")?;
+    let known = ["option", "safe", "with"];
+    if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
+        return Err(format!("unknown key `{key}` in `format`; known are {}", known.join(", ")));
+    }
+    let read = |key: &str| text(table, key).map(|text| words(text.as_deref().unwrap_or_default()));
+    Ok(Some(Format { option: read("option")?, safe: read("safe")?, with: read("with")? }))
 }
 
 /// Words in one text, or a list of texts.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::entry::{EFFECTS, Entry, Except, Program, When};
+use crate::entry::{EFFECTS, Entry, Except, Format, Program, When};
 use crate::options::OptionToken;
 
 /// The text of `catalog.rs`.
@@ -20,10 +20,11 @@ pub fn catalog(programs: &BTreeMap<String, Program>) -> Result<String, String> {
         }
         let _ = writeln!(
             rows,
-            "Program {{ name: {:?}, entry: &{}, is_builtin: {}, read_only: {:?}, not_read_only: {:?} }},",
+            "Program {{ name: {:?}, entry: &{}, is_builtin: {}, is_zsh: {}, read_only: {:?}, not_read_only: {:?} }},",
             program.name,
             writer.entry(&program.entry),
             program.is_builtin,
+            program.is_zsh,
             program.read_only.join("\u{1f}"),
             program.not_read_only.join("\u{1f}")
         );
@@ -124,7 +125,6 @@ impl Writer {
             ("closed", entry.closed),
             ("fold", entry.fold),
             ("runner", entry.runner),
-            ("dashless", entry.dashless),
             ("passes", entry.passes),
             ("named", entry.named),
         ] {
@@ -148,9 +148,19 @@ impl Writer {
             ("listing", &entry.listing),
             ("recurses", &entry.recurses),
             ("hidden", &entry.hidden),
+            ("dashless", &entry.dashless),
+            ("leads", &entry.leads),
+            ("picks", &entry.picks),
             ("harmless_config", &entry.harmless_config),
         ] {
             field(name, &format!("&{list:?}"), list.is_empty());
+        }
+        if let Some(format) = &entry.format {
+            let Format { option, safe, with } = format;
+            let format =
+                format!("Format {{ option: &{option:?}, safe: &{safe:?}, with: &{with:?} }}");
+            let format = self.share("Format", format);
+            let _ = write!(fields, "format: Some(&{format}), ");
         }
         let mut lists = Vec::new();
         let options: Vec<String> =

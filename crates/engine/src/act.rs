@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use portcullis_shell::Span;
 
+use crate::analysis::Dashes;
 use crate::arg::Arg;
 use crate::effect::{Effect, EffectOn};
 use crate::usage::Unknown;
@@ -38,8 +39,10 @@ pub struct Act {
     pub options: Vec<&'static str>,
     /// Files that it may name on its output.
     pub prints: Vec<EffectOn>,
-    /// Whether nothing that it prints begins with a dash.
-    pub is_dashless: bool,
+    /// Which words of what it prints may begin with a dash.
+    pub dashes: Dashes,
+    /// Whether it prints the first word of every line that it gets, and no more.
+    pub picks: bool,
     /// Inline code of an interpreter.
     pub code: Vec<String>,
     /// The places of options, and their values, that stand before the sub-command.

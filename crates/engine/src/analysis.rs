@@ -6,11 +6,13 @@
 
 mod arithmetic;
 mod compound;
+pub(crate) mod dashes;
 mod expand;
 pub(crate) mod names;
 mod own;
 mod redirect;
 mod refused;
+mod sets;
 mod simple;
 mod state;
 mod suspect;
@@ -23,8 +25,11 @@ use crate::act::{Act, ActKind, Note};
 use crate::effect::{Effect, EffectOn};
 use crate::place::Ground;
 use crate::usage::Unknown;
+use crate::world::World;
 
+pub use dashes::Dashes;
 pub use refused::Unread;
+pub use sets::Sets;
 pub use state::State;
 pub(crate) use walk::Feed;
 
@@ -70,8 +75,8 @@ pub enum Syntax {
 
 /// Takes a command apart.
 #[must_use]
-pub fn analyse(text: &str, dialect: Dialect, ground: &Ground) -> Acts {
-    let mut analysis = Analysis::new(dialect, ground);
+pub fn analyse(text: &str, dialect: Dialect, ground: &Ground, world: &dyn World) -> Acts {
+    let mut analysis = Analysis::new(dialect, ground, world);
     analysis.text(text, None, dialect);
     analysis.hazards(text);
     analysis.unread_rest(text);
@@ -81,8 +86,8 @@ pub fn analyse(text: &str, dialect: Dialect, ground: &Ground) -> Acts {
 
 /// Takes one command apart whose arguments are given as they are.
 #[must_use]
-pub fn analyse_argv(args: &[String], dialect: Dialect, ground: &Ground) -> Acts {
-    let mut analysis = Analysis::new(dialect, ground);
+pub fn analyse_argv(args: &[String], dialect: Dialect, ground: &Ground, world: &dyn World) -> Acts {
+    let mut analysis = Analysis::new(dialect, ground, world);
     let args = args.iter().map(|arg| crate::arg::Arg::known(arg)).collect();
     crate::peel::resolve(&mut analysis, Act { args, ..Act::default() });
     analysis.find_own();
@@ -91,8 +96,8 @@ pub fn analyse_argv(args: &[String], dialect: Dialect, ground: &Ground) -> Acts 
 
 /// The acts that texts of another language come to: those of Portcullis itself.
 #[must_use]
-pub fn analyse_texts(texts: &[&str], ground: &Ground) -> Acts {
-    let mut analysis = Analysis::new(Dialect::Bash, ground);
+pub fn analyse_texts(texts: &[&str], ground: &Ground, world: &dyn World) -> Acts {
+    let mut analysis = Analysis::new(Dialect::Bash, ground, world);
     for text in texts {
         analysis.suspect_text(text, &Act::default());
     }
@@ -103,6 +108,7 @@ pub fn analyse_texts(texts: &[&str], ground: &Ground) -> Acts {
 pub(crate) struct Analysis<'g> {
     pub(crate) dialect: Dialect,
     pub(crate) ground: &'g Ground,
+    pub(crate) world: &'g dyn World,
     pub(crate) found: Acts,
     pub(crate) state: State,
     /// The programs around the text being read.
@@ -119,11 +125,12 @@ pub(crate) struct Analysis<'g> {
 }
 
 impl<'g> Analysis<'g> {
-    fn new(dialect: Dialect, ground: &'g Ground) -> Analysis<'g> {
+    fn new(dialect: Dialect, ground: &'g Ground, world: &'g dyn World) -> Analysis<'g> {
         let (found, state) = (Acts::default(), State::new(&ground.cwd));
         Analysis {
             dialect,
             ground,
+            world,
             found,
             state,
             via: Vec::new(),

@@ -16,6 +16,8 @@ pub struct Program {
     pub entry: &'static Entry,
     /// Whether the shell itself has it.
     pub is_builtin: bool,
+    /// Whether only zsh has it.
+    pub is_zsh: bool,
     read_only: &'static str,
     not_read_only: &'static str,
 }
@@ -102,8 +104,14 @@ pub struct Entry {
     pub named: bool,
     /// Whether it runs a command that stands somewhere in its words.
     pub runner: bool,
-    /// Whether nothing that it prints begins with a dash.
-    pub dashless: bool,
+    /// Options with which no word that it prints begins with a dash; `*` for always.
+    pub dashless: &'static [&'static str],
+    /// The same for the first word of every line.
+    pub leads: &'static [&'static str],
+    /// Options with which it prints the first word of every line and no more.
+    pub picks: &'static [&'static str],
+    /// The text by which it prints, if an option gives one.
+    pub format: Option<&'static Format>,
     /// Whether it prints lines of its input and nothing else.
     pub passes: bool,
     /// What its output may name.
@@ -143,6 +151,17 @@ pub struct When {
     pub secrets: bool,
     /// There are fewer operands than this; 0 where that does not matter.
     pub few: usize,
+}
+
+/// A text by which a program prints.
+#[derive(Debug)]
+pub struct Format {
+    /// The options whose value it is.
+    pub option: &'static [&'static str],
+    /// What may stand for a word in it: nothing that this is replaced by begins with a dash.
+    pub safe: &'static [&'static str],
+    /// Options that add nothing to what is printed; `*` for all.
+    pub with: &'static [&'static str],
 }
 
 /// Which words name a service before the verb.
@@ -392,7 +411,10 @@ const PLAIN: Entry = Entry {
     recurses: &[],
     named: false,
     runner: false,
-    dashless: false,
+    dashless: &[],
+    leads: &[],
+    picks: &[],
+    format: None,
     passes: false,
     prints: Prints::Nothing,
     hidden: &[],

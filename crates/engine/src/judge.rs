@@ -48,7 +48,7 @@ pub fn judge(policy: &Policy, call: &Call, world: &dyn World) -> Verdict {
     let shell = call.shell.unwrap_or(policy.shell);
     let specs = tool::readings(call, &policy.tools);
     let mut readings: Vec<(&Spec, ToolActs)> =
-        specs.iter().map(|spec| (&**spec, tool::acts(spec, call, shell, &ground))).collect();
+        specs.iter().map(|spec| (&**spec, tool::acts(spec, call, shell, &ground, world))).collect();
     // Of several readings those count whose field is there; if none has it, all of them do.
     if readings.len() > 1 && readings.iter().any(|(_, found)| found.has_subject) {
         readings.retain(|(_, found)| found.has_subject);

@@ -6,7 +6,7 @@
 use portcullis_shell::{Dialect, Span};
 
 use crate::act::{Act, Assigned};
-use crate::analysis::{Analysis, names};
+use crate::analysis::{Analysis, dashes, names};
 use crate::arg::{Arg, Text};
 use crate::catalog::{self, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn};
@@ -96,7 +96,9 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         fold_names(&mut act);
     }
     let written = act.program().map_or(written, str::to_owned);
-    let Some(program) = program_name(&written).and_then(catalog::find) else {
+    let is_zsh = analysis.dialect == Dialect::Zsh;
+    let found = program_name(&written).and_then(catalog::find);
+    let Some(program) = found.filter(|program| !program.is_zsh || is_zsh) else {
         let message = format!("program `{written}` is not known");
         act.unknown.get_or_insert(unknown(&act, &message, false));
         let effect = if written.contains('/') { Effect::Execute } else { Effect::Unknown };
@@ -217,7 +219,8 @@ fn take(
     {
         reader::read(name, analysis, &mut act, &usage, &mut inner);
     }
-    act.is_dashless = names::is_dashless(&act, &usage);
+    act.dashes = dashes::printed(analysis, &act, &usage);
+    act.picks = dashes::picks(&act, &usage);
     act.prints = names::printed(&act, &usage, usage.entry.prints);
     analysis.give_names(&mut act);
     analysis.suspect(&act, &usage);

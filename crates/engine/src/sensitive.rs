@@ -94,7 +94,8 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
         .iter()
         .filter(|pattern| !is_anywhere || pattern.is_told_by(known))
         .filter(|pattern| pattern.concerns(access) && may_share(&glob, pattern.segments))
-        .max_by_key(|pattern| pattern.denies)
+        // The nearest one is the shortest.
+        .min_by_key(|pattern| (!pattern.denies, pattern.pattern.len()))
 }
 
 /// A pattern's directory up to the first sign, and the rest.

@@ -234,7 +234,9 @@ impl<'a> Reader<'a> {
         });
         let decides = !self.entry.subs.is_empty() && self.operands.is_empty();
         if may_harm || decides {
-            self.unknown("this word may become an option or a sub-command", arg.span, true);
+            let message = "it is not known whether this word begins with a dash, which would make it \
+                 an option; write it out, or put `--` before it";
+            self.unknown(message, arg.span, true);
         }
     }
 

@@ -1,5 +1,7 @@
 //! The world: what is known of the file system for one call.
 
+use std::sync::Arc;
+
 use crate::place;
 
 /// How the file system is known.
@@ -40,6 +42,12 @@ pub trait World {
 
     /// Whether the volume takes names that differ in letter case for the same.
     fn folds_case(&self, path: &str) -> bool;
+
+    /// The names in a directory; none where they are not known.
+    fn names(&self, directory: &str) -> Option<Arc<[String]>> {
+        let _ = directory;
+        None
+    }
 }
 
 /// The world of a caller who knows nothing of the disk.

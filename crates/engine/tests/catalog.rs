@@ -11,9 +11,10 @@ use portcullis_engine::verdict::Outcome;
 use portcullis_engine::world::Lexical;
 use portcullis_shell::Dialect;
 
-fn only_reads(command: &str) -> (bool, String) {
+fn only_reads(command: &str, is_zsh: bool) -> (bool, String) {
+    let dialect = if is_zsh { Dialect::Zsh } else { Dialect::Bash };
     let ground = Ground::new("/home/dev/proj", Some("/home/dev"), &[], &Lexical);
-    let found = analyse(command, Dialect::Bash, &ground);
+    let found = analyse(command, dialect, &ground, &Lexical);
     let scene = Scene {
         ground: &ground,
         world: &Lexical,
@@ -41,13 +42,13 @@ fn examples_are_what_they_say() {
     let mut wrong = Vec::new();
     for program in programs() {
         for command in program.read_only() {
-            let (reads, why) = only_reads(command);
+            let (reads, why) = only_reads(command, program.is_zsh);
             if !reads {
                 wrong.push(format!("{}: `{command}` must be read-only: {why}", program.name));
             }
         }
         for command in program.not_read_only() {
-            if only_reads(command).0 {
+            if only_reads(command, program.is_zsh).0 {
                 wrong.push(format!("{}: `{command}` must not be read-only", program.name));
             }
         }

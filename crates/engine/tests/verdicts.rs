@@ -23,6 +23,7 @@ struct Disk {
     links: BTreeMap<String, String>,
     shared: Vec<String>,
     folds: bool,
+    names: BTreeMap<String, Arc<[String]>>,
 }
 
 impl World for Disk {
@@ -51,6 +52,10 @@ impl World for Disk {
 
     fn folds_case(&self, _path: &str) -> bool {
         self.folds
+    }
+
+    fn names(&self, directory: &str) -> Option<Arc<[String]>> {
+        self.names.get(directory).cloned()
     }
 }
 
@@ -228,6 +233,10 @@ fn verdict(group: &Table, case: &Table, mode: Option<Mode>) -> Verdict {
             shared.as_array().unwrap().iter().map(strings).collect()
         }),
         folds: given("folds").is_some_and(|folds| folds.as_bool().unwrap()),
+        names: given("names").map_or_else(BTreeMap::new, |names| {
+            let of = |value: &Value| value.as_array().unwrap().iter().map(strings).collect();
+            names.as_table().unwrap().iter().map(|(key, value)| (key.clone(), of(value))).collect()
+        }),
     };
     judge(&policy, &call, &disk)
 }

@@ -10,6 +10,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use portcullis_engine::world::{World, WorldKind};
 
@@ -18,6 +19,9 @@ const MOST_LINKS: usize = 40;
 
 /// So many names of a directory are looked at to learn whether it folds case.
 const MOST_NAMES: usize = 16;
+
+/// So many names of a directory are looked at to learn which files a pattern finds.
+const MOST_LISTED: usize = 4096;
 
 /// What was answered about paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub struct Answers {
     pub shared: BTreeMap<String, bool>,
     /// Whether the volume takes names that differ in letter case for the same.
     pub folding: BTreeMap<String, bool>,
+    /// The names in directories; none where they could not be told.
+    pub names: BTreeMap<String, Option<Arc<[String]>>>,
 }
 
 /// The file system of this machine.
@@ -81,6 +87,15 @@ impl World for Live {
         self.answers.borrow_mut().folding.insert(path.to_owned(), folds);
         folds
     }
+
+    fn names(&self, directory: &str) -> Option<Arc<[String]>> {
+        if let Some(known) = self.answers.borrow().names.get(directory) {
+            return known.clone();
+        }
+        let names = names(directory);
+        self.answers.borrow_mut().names.insert(directory.to_owned(), names.clone());
+        names
+    }
 }
 
 /// A world that repeats what another one answered. About anything else it knows nothing, and
@@ -113,6 +128,10 @@ impl World for Recorded {
 
     fn folds_case(&self, path: &str) -> bool {
         self.answers.folding.get(path).copied().unwrap_or(true)
+    }
+
+    fn names(&self, directory: &str) -> Option<Arc<[String]>> {
+        self.answers.names.get(directory).cloned().flatten()
     }
 }
 
@@ -214,6 +233,19 @@ fn is_shared(path: &str) -> bool {
         Ok(metadata) => !metadata.is_dir() && metadata.nlink() > 1,
         Err(error) => !is_absence(&error),
     }
+}
+
+/// The names in a directory; none where it cannot be read, or holds too many.
+fn names(directory: &str) -> Option<Arc<[String]>> {
+    let entries = fs::read_dir(directory).ok()?;
+    let mut names = Vec::new();
+    for entry in entries {
+        if names.len() == MOST_LISTED {
+            return None;
+        }
+        names.push(entry.ok()?.file_name().to_string_lossy().into_owned());
+    }
+    Some(names.into())
 }
 
 /// Looks whether a name on the way, with its letter case turned, is the same file.

@@ -39,9 +39,18 @@ impl Walk<'_, '_> {
                 }
                 let first = self.analysis.found.acts.len();
                 let words = each.words.unwrap_or_default();
-                self.words(words);
+                let is_operand = self.operands(words) && each.words.is_some();
                 self.keep_words(words, first);
+                for name in self.tree.list(each.name) {
+                    let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
+                    self.hold(&name, is_operand);
+                }
                 self.again(|walk| walk.script(each.body));
+                // Behind the loop it may hold what it held before, if there was nothing to do.
+                for name in self.tree.list(each.name) {
+                    let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
+                    self.hold(&name, false);
+                }
             }
             Kind::ArithmeticFor { head, body } => {
                 self.words(head);

@@ -11,7 +11,7 @@ use super::Analysis;
 use super::walk::Walk;
 use crate::act::Act;
 use crate::arg::Arg;
-use crate::catalog::{self, Prints, ValueKind};
+use crate::catalog::{Prints, ValueKind};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::globs_of_expression;
 use crate::usage::{self, Usage};
@@ -101,43 +101,6 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
             first.into_iter().flat_map(|arg| patterns(ValueKind::Part, arg, ".")).collect()
         }
     }
-}
-
-/// Whether nothing that an act prints begins with a dash.
-pub(crate) fn is_dashless(act: &Act, usage: &Usage) -> bool {
-    if act.unknown.is_some() {
-        return false;
-    }
-    let args = act.args.get(1..).unwrap_or_default();
-    let is_told = |arg: &Arg| !arg.may_be_option() && arg.as_known().is_some();
-    let files = || usage.operands.iter().skip(1).filter_map(|&at| args.get(at));
-    match usage.entry.prints {
-        // Every name begins with a starting point.
-        Prints::Found => {
-            !args.iter().any(|arg| arg.prefix().starts_with("-print")) || {
-                let prints = args.iter().filter(|arg| arg.prefix().starts_with("-print"));
-                prints.into_iter().all(|arg| matches!(arg.as_known(), Some("-print" | "-print0")))
-            }
-        }
-        Prints::Matching | Prints::Listed
-            if usage.has_option(&["-l", "--files-with-matches", "--files"]) =>
-        {
-            files().next().is_some() && files().all(is_told)
-        }
-        Prints::Nothing
-        | Prints::Operands
-        | Prints::Listed
-        | Prints::Matching
-        | Prints::Programs => usage.entry.dashless,
-    }
-}
-
-/// Whether an act prints nothing but lines of what it gets.
-fn passes(act: &Act) -> bool {
-    let entry = act.base_name().and_then(catalog::find).map(|program| program.entry);
-    entry.is_some_and(|entry| entry.passes)
-        && act.unknown.is_none()
-        && act.effects.iter().all(|on| on.effect == Effect::Read && on.target == Target::None)
 }
 
 /// The directories that an act lists.
@@ -246,13 +209,6 @@ impl Walk<'_, '_> {
         let names: Vec<EffectOn> =
             acts.iter().flat_map(|act| act.prints.iter().cloned()).take(NAMES).collect();
         self.hand(names);
-    }
-
-    /// Whether nothing that the acts from `first` on print begins with a dash.
-    pub(super) fn is_dashless(&self, first: usize) -> bool {
-        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
-        let is_plain = |act: &Act| act.is_dashless || passes(act);
-        acts.first().is_some_and(|act| act.is_dashless) && acts.iter().all(is_plain)
     }
 
     pub(super) fn hand(&mut self, names: Vec<EffectOn>) {

@@ -1,8 +1,6 @@
 //! Simple commands and assignments.
 
-use portcullis_shell::{
-    Assigned as Value, Assignment, Command, Dialect, List, PartKind, Simple, Span, Tree, Word,
-};
+use portcullis_shell::{Assigned as Value, Assignment, Command, Dialect, List, Simple, Span, Word};
 
 use super::walk::Walk;
 use crate::act::{Act, ActKind, Assigned};
@@ -23,7 +21,7 @@ impl Walk<'_, '_> {
         for word in words {
             let from = self.analysis.found.acts.len();
             self.word(word);
-            dashless.push(begins_with_command(self.tree, word) && self.is_dashless(from));
+            dashless.push(self.is_operand(word, from));
         }
         self.analysis.declares_tables = false;
         let mut assignments = Vec::new();
@@ -144,7 +142,11 @@ impl Walk<'_, '_> {
         let value = match assignment.value {
             Value::Word(word) => {
                 let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
-                self.words(word);
+                let is_operand = self.operands(word);
+                self.hold(
+                    &name,
+                    is_operand && assignment.subscript.is_empty() && !assignment.appends,
+                );
                 self.keep_words(word, first);
                 let defaults = self.analysis.handed.split_off(handed);
                 self.analysis.keep(defaults);
@@ -166,31 +168,6 @@ impl Walk<'_, '_> {
         let value = value.filter(|_| assignment.subscript.is_empty() && !assignment.appends);
         Assigned { name, value }
     }
-}
-
-/// Whether a word begins with what a command prints.
-fn begins_with_command(tree: &Tree, word: &Word) -> bool {
-    let mut parts = word.parts;
-    while let Some(part) = tree.list(parts).first() {
-        match part.kind {
-            PartKind::Command { .. } => return true,
-            PartKind::DoubleQuoted { parts: inner, .. } => parts = inner,
-            PartKind::Literal
-            | PartKind::Escaped(_)
-            | PartKind::SingleQuoted(_)
-            | PartKind::AnsiC(_)
-            | PartKind::Parameter(_)
-            | PartKind::Process { .. }
-            | PartKind::Arithmetic { .. }
-            | PartKind::Glob
-            | PartKind::ExtendedGlob { .. }
-            | PartKind::Brace(_)
-            | PartKind::Sequence
-            | PartKind::Tilde
-            | PartKind::Array(_) => return false,
-        }
-    }
-    false
 }
 
 /// The text that a command does nothing but print.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::sets::Sets;
 use crate::effect::EffectOn;
 use crate::environment::{Setting, setting};
 use crate::place;
@@ -29,9 +30,10 @@ pub struct State {
     pub has_dotglob: bool,
     /// Whether something changed which program a name means, or how later text is read.
     pub is_poisoned: bool,
-    /// Variables that hold numbers and nothing else wherever the script sets them; none until
-    /// arithmetic asks for them.
-    pub numbers: Option<Rc<BTreeSet<String>>>,
+    /// What the script sets; none until somebody asks.
+    pub sets: Option<Rc<Sets>>,
+    /// Variables of which no word begins with a dash.
+    pub operands: BTreeSet<String>,
 }
 
 /// A function of the script.
@@ -57,7 +59,8 @@ impl State {
             named: Rc::default(),
             has_dotglob: false,
             is_poisoned: false,
-            numbers: None,
+            sets: None,
+            operands: BTreeSet::new(),
         }
     }
 
@@ -83,6 +86,7 @@ impl State {
             self.directory = None;
         }
         self.tables.retain(|name| before.tables.contains(name));
+        self.operands.retain(|name| before.operands.contains(name));
         for (name, function) in &mut self.functions {
             function.is_certain &= before.functions.contains_key(name);
         }

@@ -2,6 +2,7 @@
 
 use portcullis_shell::{Command, Join, Kind, List, Pipeline, Script, Span, Tree};
 
+use super::dashes::Dashes;
 use super::simple::printed;
 use super::{Analysis, Syntax};
 use crate::arg::{self, Arg};
@@ -26,9 +27,10 @@ pub(crate) enum Feed {
 
 /// Walks a whole tree; `within` is where its text stands if it is part of another.
 pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, within: Option<Span>) {
-    let outer = analysis.state.numbers.take();
+    // What a tree sets says nothing about another.
+    let outer = (analysis.state.sets.take(), std::mem::take(&mut analysis.state.operands));
     Walk { analysis, tree, within }.script(tree.root());
-    analysis.state.numbers = outer;
+    (analysis.state.sets, analysis.state.operands) = outer;
 }
 
 pub(super) struct Walk<'a, 'g> {
@@ -107,7 +109,7 @@ impl Walk<'_, '_> {
                 if at > 0 {
                     self.analysis.feed = self.piped(commands.get(at - 1), first, begin);
                     begin = self.analysis.found.acts.len();
-                    self.analysis.is_dashless = self.is_dashless(first);
+                    self.analysis.is_dashless = self.dashes(first) == Dashes::Nowhere;
                     self.hand_over(first);
                     if let Some(before) = commands.get(at - 1) {
                         self.hand_input(before.redirections);

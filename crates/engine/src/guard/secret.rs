@@ -4,6 +4,7 @@ use super::removal::{is_above_home, is_home};
 use super::{Findings, Scene};
 use crate::act::Act;
 use crate::effect::{Effect, Target};
+use crate::glob;
 use crate::place::{self, Touched};
 use crate::sensitive::{self, Access};
 
@@ -87,6 +88,22 @@ fn is_wide(start: &str, scene: &Scene<'_>) -> bool {
     is_home(start, scene.ground) || is_above_home(start, scene.ground)
 }
 
+/// The files that a pattern finds, if only names in one directory are open and the world knows
+/// them.
+fn expanded(path: &str, scene: &Scene<'_>) -> Option<Vec<String>> {
+    let (directory, name) = path.rsplit_once('/')?;
+    if directory.contains(['*', '?', '[', '\\']) || name.contains("**") {
+        return None;
+    }
+    let names = scene.world.names(if directory.is_empty() { "/" } else { directory })?;
+    let pattern = name.to_lowercase();
+    let is_found = |known: &&String| {
+        known.starts_with('.') == pattern.starts_with('.')
+            && glob::matches(&pattern, &known.to_lowercase())
+    };
+    Some(names.iter().filter(is_found).map(|known| format!("{directory}/{known}")).collect())
+}
+
 /// How a path is held against the lists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
@@ -120,7 +137,16 @@ fn judge(path: &str, held: Held, access: Access, scene: &Scene<'_>, found: &mut 
         Held::Pattern => {
             let below = path.split_once("/**/");
             let is_anywhere = below.is_some_and(|(start, _)| !is_wide(start, scene));
-            sensitive::aimed_at(path, access, is_anywhere)
+            let aimed = sensitive::aimed_at(path, access, is_anywhere);
+            if !aimed.is_some_and(|pattern| pattern.denies)
+                && let Some(files) = expanded(path, scene)
+            {
+                for file in files {
+                    judge(&file, Held::File, access, scene, found);
+                }
+                return;
+            }
+            aimed
         }
     };
     if let Some(pattern) = listed.filter(|pattern| pattern.denies) {
@@ -134,17 +160,27 @@ fn judge(path: &str, held: Held, access: Access, scene: &Scene<'_>, found: &mut 
     match access {
         Access::Read => {
             if let Some(pattern) = listed {
-                found.about("secret_read", &format!("reads `{shown}`: {}", pattern.why));
+                let fit = fit(held, pattern);
+                found.about("secret_read", &format!("reads `{shown}`{fit}: {}", pattern.why));
             } else if own(&scene.sensitive.read) {
                 found.about("secret_read", &format!("reads `{shown}`, which the policy lists"));
             }
         }
         Access::Write => {
             if let Some(pattern) = listed {
-                found.about("sensitive_path", &format!("writes `{shown}`: {}", pattern.why));
+                let fit = fit(held, pattern);
+                found.about("sensitive_path", &format!("writes `{shown}`{fit}: {}", pattern.why));
             } else if own(&scene.sensitive.write) {
                 found.about("sensitive_path", &format!("writes `{shown}`, which the policy lists"));
             }
         }
+    }
+}
+
+/// What of the list a pattern may name; a file is named itself.
+fn fit(held: Held, pattern: &sensitive::Pattern) -> String {
+    match held {
+        Held::File => String::new(),
+        Held::Pattern | Held::Anywhere => format!(", which may name `{}`", pattern.pattern),
     }
 }

@@ -150,7 +150,12 @@ fn arithmetic(reading: &mut Reading<'_, '_>) {
             }
             let rest = rest.trim_end_matches("++").trim_end_matches("--");
             rest.bytes().all(|byte| byte.is_ascii_digit() || b" +-*/%()<>=!&|^~".contains(&byte))
-                || reading.analysis.state.numbers.as_ref().is_some_and(|names| names.contains(rest))
+                || reading
+                    .analysis
+                    .state
+                    .sets
+                    .as_ref()
+                    .is_some_and(|sets| sets.numbers.contains(rest))
         });
         if !is_plain {
             reading.dynamic("arithmetic on values that are not known");

@@ -73,14 +73,27 @@ fn aims(name: &str, listed: &str) -> bool {
 }
 
 /// Whether a name that begins with text comes near an ending such as `*.pem`: `server.k*` and
-/// `a*.pem` do, `conf*` only happens to fit.
+/// `a*.pem` do, `conf*` and `conf*.json` only happen to fit.
 fn meets(name: &str, listed: &str) -> bool {
     let Some(ending) = listed.strip_prefix('*') else { return true };
-    let head = name.split(['*', '?', '[']).next().unwrap_or_default();
-    if head.len() == name.len() || !name.ends_with('*') {
+    let runs = |text| str::split(text, ['*', '?', '[', ']']).filter(|run| !run.is_empty());
+    let (Some(head), Some(first)) = (runs(name).next(), runs(ending).next()) else { return true };
+    if head.len() == name.len() {
         return true;
     }
-    head.char_indices().any(|(at, _)| head.get(at..).is_some_and(|tail| ending.starts_with(tail)))
+    // What is written begins the first part of the listed name, and says enough of it.
+    let is_marked = first.starts_with(|letter: char| !letter.is_alphanumeric());
+    let begins = head.char_indices().any(|(at, _)| {
+        let tail = head.get(at..).unwrap_or_default();
+        let is_enough = tail.len() * 2 >= first.len() || is_marked && tail.len() > 1;
+        tail.len() > 1 && is_enough && first.starts_with(tail)
+    });
+    // Or its end is at least half of it.
+    let letters: usize = runs(ending).map(str::len).sum();
+    let (own, whole) = (name.bytes().rev(), listed.bytes().rev());
+    let same = own.zip(whole).take_while(|(one, other)| one == other && !b"*?]".contains(one));
+    let ends = same.count() * 2 >= letters;
+    begins || ends || runs(name).any(|run| first.len() > 2 && run.contains(first))
 }
 
 /// Longer names are no names of files.

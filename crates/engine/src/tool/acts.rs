@@ -14,6 +14,7 @@ use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{Change, patch_targets};
 use crate::place::{Ground, absolute};
 use crate::sensitive::{self, Access};
+use crate::world::World;
 
 /// How many addresses or files one call may name.
 const NAMED: usize = 256;
@@ -55,8 +56,14 @@ pub(crate) fn member<'a>(input: &'a Json, name: &str) -> Option<&'a Json> {
 }
 
 /// The acts of a call under one reading.
-pub(crate) fn acts(spec: &Spec, call: &Call, shell: Shell, ground: &Ground) -> ToolActs {
-    let source = Source { spec, input: &call.input, ground };
+pub(crate) fn acts(
+    spec: &Spec,
+    call: &Call,
+    shell: Shell,
+    ground: &Ground,
+    world: &dyn World,
+) -> ToolActs {
+    let source = Source { spec, input: &call.input, ground, world };
     match spec.kind {
         ToolKind::Shell if spec.is_foreign_shell => source.guarded(Effect::Unknown),
         ToolKind::Shell => source.shell(shell),
@@ -74,6 +81,7 @@ struct Source<'a> {
     spec: &'a Spec,
     input: &'a Json,
     ground: &'a Ground,
+    world: &'a dyn World,
 }
 
 impl Source<'_> {
@@ -140,7 +148,7 @@ impl Source<'_> {
         }
         texts.retain(|text| text.contains("portcullis") && text.contains(char::is_whitespace));
         if !texts.is_empty() {
-            found.acts.extend(analysis::analyse_texts(&texts, self.ground).acts);
+            found.acts.extend(analysis::analyse_texts(&texts, self.ground, self.world).acts);
         }
         found
     }
@@ -166,7 +174,7 @@ impl Source<'_> {
             None => return ToolActs::default(),
             Some(Json::String(command)) if command.trim().is_empty() => return ToolActs::default(),
             Some(Json::String(command)) => {
-                let acts = analysis::analyse(command, dialect, ground);
+                let acts = analysis::analyse(command, dialect, ground, self.world);
                 ToolActs { text: Some(command.clone()), ..of_analysis(acts) }
             }
             Some(Json::Array(_)) if self.spec.name == "Bash" => {
@@ -178,7 +186,9 @@ impl Source<'_> {
                 match args {
                     None => return self.fault(Field::Command, "a list of texts"),
                     Some(args) if args.is_empty() => return ToolActs::default(),
-                    Some(args) => of_analysis(analysis::analyse_argv(&args, dialect, ground)),
+                    Some(args) => {
+                        of_analysis(analysis::analyse_argv(&args, dialect, ground, self.world))
+                    }
                 }
             }
             Some(_) => return self.fault(Field::Command, "a text"),

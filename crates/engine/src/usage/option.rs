@@ -4,7 +4,7 @@ use portcullis_shell::Span;
 
 use super::{GivenOption, Reader, reads_only, split_value};
 use crate::arg::{Arg, Text};
-use crate::catalog::{Arity, OptionSpec, Style};
+use crate::catalog::{Arity, OptionSpec, Style, ValueKind};
 
 impl Reader<'_> {
     /// Reads one option; `next` is the place of the argument after it. Gives the place to go on.
@@ -103,8 +103,17 @@ impl Reader<'_> {
                 next + 1
             }
             Some(arg) => {
-                self.unknown("this word may be more than one argument", arg.span, true);
+                // What it may be besides stands where any operand stands.
+                if !arg.is_operand {
+                    self.dynamic(arg);
+                }
                 self.give(option, Some(arg.clone()), next - 1);
+                let is_plain = |kind| {
+                    matches!(kind, ValueKind::Opaque | ValueKind::Read | ValueKind::Directory)
+                };
+                if !arg.is_operand || !self.entry.operands.iter().all(|role| is_plain(role.kind)) {
+                    self.operands.push(next);
+                }
                 next + 1
             }
             None => {

@@ -1,0 +1,296 @@
+//! Dashes: which words that are not known before they run may begin with one.
+//!
+//! Such a word may become an option of the program that gets it. What a program prints, a pattern
+//! finds or a variable holds is looked at here, as far as the catalog and the world can tell.
+
+use portcullis_shell::{Action, Expansion, List, Part, PartKind, Prefix, Word};
+
+use super::walk::Walk;
+use super::{Analysis, sets};
+use crate::act::Act;
+use crate::arg::Arg;
+use crate::catalog::{self, Format, Prints, ValueKind};
+use crate::effect::{Effect, Target};
+use crate::usage::Usage;
+
+/// Which words of a text may begin with a dash.
+// INVARIANT: variants stay sorted from doubtful to certain; the lesser of two is what both give.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dashes {
+    /// Any.
+    #[default]
+    Anywhere,
+    /// Any but the first of a line.
+    BehindTheFirst,
+    /// None.
+    Nowhere,
+}
+
+/// What is known of the words that an act prints.
+pub(crate) fn printed(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Dashes {
+    if act.unknown.is_some() {
+        return Dashes::Anywhere;
+    }
+    let args = act.args.get(1..).unwrap_or_default();
+    let is_told = |arg: &Arg| !arg.may_be_option() && arg.as_known().is_some();
+    let operands = || usage.operands.iter().filter_map(|&at| args.get(at));
+    let entry = usage.entry;
+    let has_none = match entry.prints {
+        // Every name begins with a starting point.
+        Prints::Found => {
+            let mut prints = args.iter().filter(|arg| arg.prefix().starts_with("-print"));
+            prints.all(|arg| matches!(arg.as_known(), Some("-print" | "-print0")))
+        }
+        Prints::Matching | Prints::Listed
+            if usage.has_option(&["-l", "--files-with-matches", "--files"]) =>
+        {
+            let is_bare = usage.has_option(&["--files"]);
+            let mut files = operands().skip(usize::from(!is_bare)).peekable();
+            if files.peek().is_none() {
+                analysis.has_no_dash(act.directory.as_deref())
+            } else {
+                files.all(is_told)
+            }
+        }
+        Prints::Listed => {
+            operands().next().is_none() && {
+                let is_here = usage.has_option(usage.entry.recurses) || usage.options.is_empty();
+                is_here && analysis.has_no_dash(act.directory.as_deref())
+            }
+        }
+        Prints::Nothing | Prints::Operands | Prints::Matching | Prints::Programs => false,
+    };
+    if has_none {
+        return Dashes::Nowhere;
+    }
+    if operands().any(Arg::may_be_option) {
+        return Dashes::Anywhere;
+    }
+    if let Some(format) = entry.format
+        && usage.has_option(format.option)
+    {
+        return if is_safe(format, usage) { Dashes::Nowhere } else { Dashes::Anywhere };
+    }
+    if is_given(entry.dashless, usage) {
+        let is_world = entry.dashless.contains(&"here");
+        return if !is_world || analysis.has_no_dash(act.directory.as_deref()) {
+            Dashes::Nowhere
+        } else {
+            Dashes::Anywhere
+        };
+    }
+    if is_given(entry.leads, usage) { Dashes::BehindTheFirst } else { Dashes::Anywhere }
+}
+
+/// Whether the options of a list are given: `*` always, `here` if the world can tell, `-o=name`
+/// with that value, and none of those behind `!`.
+fn is_given(wanted: &[&str], usage: &Usage) -> bool {
+    let given = |wanted: &str| {
+        let (name, value) = wanted.split_once('=').map_or((wanted, None), |(n, v)| (n, Some(v)));
+        let mut options = usage.options.iter().filter(|option| option.name == name);
+        options.any(|option| {
+            let text = option.value.as_ref().and_then(Arg::as_known);
+            value.is_none() || value == text
+        })
+    };
+    let refused = |wanted: &&str| wanted.strip_prefix('!').is_some_and(given);
+    wanted.iter().any(|wanted| matches!(*wanted, "*" | "here") || given(wanted))
+        && !wanted.iter().any(|wanted| refused(wanted))
+}
+
+/// Whether no word of what a format makes begins with a dash.
+fn is_safe(format: &Format, usage: &Usage) -> bool {
+    let is_format = |name: &str| format.option.contains(&name);
+    let is_quiet = |name: &str| is_format(name) || format.with.contains(&name);
+    if !format.with.contains(&"*") && usage.options.iter().any(|option| !is_quiet(option.name)) {
+        return false;
+    }
+    let formats = usage.options.iter().filter(|option| is_format(option.name));
+    let mut texts = formats.map(|option| option.value.as_ref().and_then(Arg::as_known));
+    texts.all(|text| {
+        text.is_some_and(|text| {
+            let text = text.strip_prefix("format:").unwrap_or(text);
+            let text = text.strip_prefix("tformat:").unwrap_or(text);
+            let mut words = text.split(char::is_whitespace).flat_map(|word| word.split("\\n"));
+            words.all(|word| {
+                let begins = |safe: &&str| word.strip_prefix(safe);
+                match format.safe.iter().find_map(begins) {
+                    // What follows may begin the word if there is nothing before it.
+                    Some(rest) => !rest.starts_with(['-', '%', '{']),
+                    None => word.is_empty(),
+                }
+            })
+        })
+    })
+}
+
+/// Whether an act prints nothing but lines of what it gets.
+fn passes(act: &Act) -> bool {
+    let entry = act.base_name().and_then(catalog::find).map(|program| program.entry);
+    entry.is_some_and(|entry| entry.passes) && is_filter(act)
+}
+
+/// Whether an act reads nothing but its standard input.
+fn is_filter(act: &Act) -> bool {
+    act.unknown.is_none()
+        && act.effects.iter().all(|on| on.effect == Effect::Read && on.target == Target::None)
+}
+
+/// Whether an act prints the first word of every line, and no more.
+pub(crate) fn picks(act: &Act, usage: &Usage) -> bool {
+    let is_first = |text: &str| {
+        let text: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+        let action = text.find('{').and_then(|at| text.get(at..)).unwrap_or_default();
+        let before = text.strip_suffix(action).unwrap_or_default();
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "=<>!&".contains(letter);
+        action == "{print$1}" && before.chars().all(is_plain)
+    };
+    let programs = usage.values.iter().filter(|given| given.kind == ValueKind::Awk);
+    let mut programs = programs.map(|given| given.arg.as_known().is_some_and(is_first));
+    let has_plain_fields = |name| usage.value_of(name).and_then(Arg::as_known);
+    let separator = has_plain_fields(&["-d", "--delimiter", "-F", "--field-separator"]);
+    let is_blank = matches!(separator, Some(" ") | None);
+    is_filter(act)
+        && is_blank
+        && (is_given(usage.entry.picks, usage) && usage.options.len() <= 2
+            || programs.next() == Some(true) && programs.next().is_none())
+}
+
+impl Analysis<'_> {
+    /// Whether no name in a directory begins with a dash, as far as the world can tell.
+    pub(crate) fn has_no_dash(&self, directory: Option<&str>) -> bool {
+        let names = directory.and_then(|directory| self.world.names(directory));
+        names.is_some_and(|names| !names.iter().any(|name| name.starts_with('-')))
+    }
+}
+
+impl Walk<'_, '_> {
+    /// What is known of the words that the acts from `first` on print.
+    pub(super) fn dashes(&self, first: usize) -> Dashes {
+        let mut acts = self.analysis.found.acts.get(first..).unwrap_or_default().iter();
+        let Some(from) = acts.next() else { return Dashes::Anywhere };
+        acts.fold(from.dashes, |before, act| {
+            if passes(act) {
+                before
+            } else if act.picks && before >= Dashes::BehindTheFirst {
+                Dashes::Nowhere
+            } else {
+                before.min(act.dashes)
+            }
+        })
+    }
+
+    /// Whether no word that an argument stands for begins with a dash; `first` is the first act
+    /// of what runs in it.
+    pub(super) fn is_operand(&self, word: &Word, first: usize) -> bool {
+        let mut begun = Begun::No;
+        self.are_parts_operands(word.parts, first, false, &mut begun)
+    }
+
+    fn are_parts_operands(
+        &self,
+        parts: List<Part>,
+        first: usize,
+        is_quoted: bool,
+        begun: &mut Begun,
+    ) -> bool {
+        self.tree.list(parts).iter().all(|part| {
+            // Behind text, what quotes hold together begins no word.
+            let is_inside = is_quoted && *begun == Begun::Yes;
+            let is_operand = match part.kind {
+                PartKind::Literal => is_text(self.tree.text(part.span), begun),
+                PartKind::Escaped(span) | PartKind::SingleQuoted(span) | PartKind::AnsiC(span) => {
+                    is_text(self.tree.text(span), begun)
+                }
+                PartKind::DoubleQuoted { parts, .. } => {
+                    return self.are_parts_operands(parts, first, true, begun);
+                }
+                PartKind::Command { .. } => is_inside || self.dashes(first) == Dashes::Nowhere,
+                PartKind::Parameter(expansions) => {
+                    is_inside || self.are_variables_operands(self.tree.list(expansions))
+                }
+                PartKind::Glob if *begun == Begun::No => {
+                    self.analysis.has_no_dash(self.analysis.state.directory.as_deref())
+                }
+                PartKind::Glob => *begun == Begun::Yes,
+                PartKind::Arithmetic { .. } => is_inside,
+                PartKind::Process { .. }
+                | PartKind::ExtendedGlob { .. }
+                | PartKind::Brace(_)
+                | PartKind::Sequence
+                | PartKind::Tilde
+                | PartKind::Array(_) => false,
+            };
+            if !matches!(
+                part.kind,
+                PartKind::Literal
+                    | PartKind::Escaped(_)
+                    | PartKind::SingleQuoted(_)
+                    | PartKind::AnsiC(_)
+            ) && *begun == Begun::No
+            {
+                *begun = Begun::Perhaps;
+            }
+            is_operand
+        })
+    }
+
+    /// Whether variables are read as they are, and hold no word that begins with a dash.
+    fn are_variables_operands(&self, expansions: &[Expansion]) -> bool {
+        let [only] = expansions else { return false };
+        let is_plain = only.prefix == Prefix::None
+            && only.operator == Action::Read
+            && only.subscript.is_empty();
+        let name = String::from_utf8_lossy(self.tree.text(only.name));
+        is_plain && self.analysis.state.operands.contains(&*name)
+    }
+
+    /// Notes whether a variable may hold words that begin with a dash from now on; only one that
+    /// the script sets at no other place is certain.
+    pub(super) fn hold(&mut self, name: &str, is_operand: bool) {
+        if is_operand && self.is_set_once(name) {
+            self.analysis.state.operands.insert(name.to_owned());
+        } else {
+            self.analysis.state.operands.remove(name);
+        }
+    }
+
+    fn is_set_once(&mut self, name: &str) -> bool {
+        let tree = self.tree;
+        let sets = self.analysis.state.sets.get_or_insert_with(|| sets::of(tree));
+        sets.once.contains(name)
+    }
+
+    /// Walks words, and tells whether none of them begins with a dash.
+    pub(super) fn operands(&mut self, words: List<Word>) -> bool {
+        let mut are_operands = true;
+        for word in self.tree.list(words) {
+            let first = self.analysis.found.acts.len();
+            self.word(word);
+            let args = self.args(std::slice::from_ref(word));
+            are_operands &=
+                self.is_operand(word, first) || args.iter().all(|arg| !arg.may_be_option());
+        }
+        are_operands
+    }
+}
+
+/// Whether a word has begun.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    /// Nothing stands before.
+    No,
+    /// What stands before may turn out to be nothing, or to end in a blank.
+    Perhaps,
+    /// Text stands before.
+    Yes,
+}
+
+/// Whether text begins no word with a dash.
+fn is_text(text: &[u8], begun: &mut Begun) -> bool {
+    let is_operand = *begun == Begun::Yes || text.first() != Some(&b'-');
+    if !text.is_empty() {
+        *begun = Begun::Yes;
+    }
+    is_operand
+}

@@ -1,0 +1,216 @@
+//! What a script sets: its variables, looked up once for the whole tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use portcullis_shell::{Assigned, Command, Kind, List, PartKind, Place, Prefix, Tree, Value, Word};
+
+/// The variables of a script by how it sets them.
+#[derive(Clone, Debug, Default)]
+pub struct Sets {
+    /// Those that get a number wherever they are set.
+    pub numbers: BTreeSet<String>,
+    /// Those that are set at one place alone.
+    pub once: BTreeSet<String>,
+}
+
+/// What a script sets; nothing if anything may be set to anything.
+pub(super) fn of(tree: &Tree) -> Rc<Sets> {
+    let (set, other, times) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
+    let mut found = Numbers { tree, set, other, times, is_lost: false };
+    for command in tree.commands() {
+        found.command(command);
+    }
+    for word in tree.words() {
+        found.word(word);
+    }
+    if found.is_lost {
+        return Rc::default();
+    }
+    let numbers = found.set.difference(&found.other).cloned().collect();
+    let once = found.times.into_iter().filter(|(_, times)| *times == 1);
+    Rc::new(Sets { numbers, once: once.map(|(name, _)| name).collect() })
+}
+
+struct Numbers<'t> {
+    tree: &'t Tree,
+    set: BTreeSet<String>,
+    other: BTreeSet<String>,
+    /// How often each is set.
+    times: BTreeMap<String, usize>,
+    /// Whether anything may be set to anything.
+    is_lost: bool,
+}
+
+impl Numbers<'_> {
+    fn command(&mut self, command: &Command) {
+        match command.kind {
+            Kind::Simple(simple) => {
+                for assignment in self.tree.list(simple.assignments) {
+                    let name = lossless(self.tree.text(assignment.name));
+                    let is_number = match assignment.value {
+                        Assigned::Word(word) => self.are_numbers(word),
+                        Assigned::Array(_) => false,
+                    };
+                    self.note(name, is_number && assignment.subscript.is_empty());
+                }
+                self.program(self.tree.list(simple.words));
+            }
+            Kind::For(each) => {
+                let is_number = each.words.is_some_and(|words| self.are_numbers(words));
+                self.names(each.name, is_number);
+            }
+            Kind::Select(each) => self.names(each.name, false),
+            Kind::Coproc { name, .. } => self.names(name, false),
+            Kind::Subshell(_)
+            | Kind::Group(_)
+            | Kind::If(_)
+            | Kind::While(_)
+            | Kind::Until(_)
+            | Kind::ArithmeticFor { .. }
+            | Kind::Case { .. }
+            | Kind::Function { .. }
+            | Kind::Test(_)
+            | Kind::Arithmetic(_) => {}
+        }
+    }
+
+    /// Builtins that set variables.
+    fn program(&mut self, words: &[Word]) {
+        let Some((program, words)) = words.split_first() else { return };
+        let Value::Literal(program) = self.tree.value(program) else {
+            self.is_lost = true;
+            return;
+        };
+        match program {
+            b"eval" | b"source" | b"." | b"builtin" | b"command" => self.is_lost = true,
+            b"read" | b"mapfile" | b"readarray" | b"getopts" | b"printf" | b"wait" | b"unset" => {
+                for word in words {
+                    self.note(lossless(self.tree.text(word.span)), false);
+                }
+            }
+            b"declare" | b"local" | b"typeset" | b"export" | b"readonly" | b"let" => {
+                for word in words {
+                    let text = lossless(self.tree.text(word.span));
+                    if text.starts_with('-') && text.contains('n') {
+                        self.is_lost = true;
+                    }
+                    match text.split_once('=') {
+                        Some((name, value)) => {
+                            self.note(name.trim_end_matches('+').to_owned(), is_integer(value));
+                        }
+                        None => self.note(text, false),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn word(&mut self, word: &Word) {
+        if word.place == Place::Arithmetic {
+            self.expression(&lossless(self.tree.text(word.span)));
+        }
+        for part in self.tree.list(word.parts) {
+            if let PartKind::Parameter(expansions) = part.kind {
+                for expansion in self.tree.list(expansions) {
+                    if expansion.operator == portcullis_shell::Action::Assign {
+                        self.note(lossless(self.tree.text(expansion.name)), false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Names that an expression sets: what it sets them to is a number.
+    fn expression(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(start) =
+            rest.find(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+        {
+            rest = rest.get(start..).unwrap_or_default();
+            let len = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+            let (name, behind) =
+                rest.split_at_checked(len.unwrap_or(rest.len())).unwrap_or((rest, ""));
+            let next = behind.trim_start();
+            if next.starts_with('=') && !next.starts_with("==") {
+                self.note(name.to_owned(), true);
+            }
+            rest = behind;
+        }
+    }
+
+    fn names(&mut self, names: List<Word>, is_number: bool) {
+        for name in self.tree.list(names) {
+            self.note(lossless(self.tree.text(name.span)), is_number);
+        }
+    }
+
+    fn note(&mut self, name: String, is_number: bool) {
+        *self.times.entry(name.clone()).or_default() += 1;
+        let into = if is_number { &mut self.set } else { &mut self.other };
+        into.insert(name);
+    }
+
+    fn are_numbers(&self, words: List<Word>) -> bool {
+        self.tree.list(words).iter().all(|word| self.is_number(word))
+    }
+
+    fn is_number(&self, word: &Word) -> bool {
+        match self.tree.value(word) {
+            Value::Literal(text) => is_integer(&lossless(text)),
+            Value::Set(members) => members.iter().all(|member| match member {
+                Value::Literal(text) => is_integer(&lossless(text)),
+                Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => false,
+            }),
+            Value::Pattern { .. } => false,
+            Value::Tainted(_) => match self.tree.list(word.parts) {
+                [part] => match part.kind {
+                    PartKind::Arithmetic { .. } => true,
+                    PartKind::Command { .. } => counts(&lossless(self.tree.text(part.span))),
+                    PartKind::Parameter(expansions) => {
+                        let all = self.tree.list(expansions);
+                        all.iter().all(|expansion| expansion.prefix == Prefix::Length)
+                    }
+                    PartKind::DoubleQuoted { .. }
+                    | PartKind::Literal
+                    | PartKind::Escaped(_)
+                    | PartKind::SingleQuoted(_)
+                    | PartKind::AnsiC(_)
+                    | PartKind::Process { .. }
+                    | PartKind::Glob
+                    | PartKind::ExtendedGlob { .. }
+                    | PartKind::Brace(_)
+                    | PartKind::Sequence
+                    | PartKind::Tilde
+                    | PartKind::Array(_) => false,
+                },
+                _ => false,
+            },
+        }
+    }
+}
+
+/// Whether a command prints one number: the last of its pipeline counts what it gets.
+pub(super) fn counts(text: &str) -> bool {
+    let inner = text.strip_prefix("$(").and_then(|text| text.strip_suffix(')'));
+    let Some(inner) = inner.filter(|inner| !inner.contains([';', '&', '`', '\n', '(', '{'])) else {
+        return false;
+    };
+    let last = inner.rsplit('|').next().unwrap_or_default();
+    let words: Vec<&str> = last.split('<').next().unwrap_or_default().split_whitespace().collect();
+    match words.as_slice() {
+        ["nproc"] | ["date", "+%s" | "+%Y"] | ["id", "-u" | "-g"] => true,
+        ["wc", option] => matches!(*option, "-l" | "-c" | "-w" | "-m"),
+        _ => false,
+    }
+}
+
+fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn lossless(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
