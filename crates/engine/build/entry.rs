@@ -61,6 +61,8 @@ pub struct Entry {
     pub picks: Vec<String>,
     pub format: Option<Format>,
     pub passes: bool,
+    pub also_reads: bool,
+    pub takes_names: Vec<String>,
     pub prints: String,
     pub hidden: Vec<String>,
     pub harmless_config: Vec<String>,
@@ -148,8 +150,10 @@ pub fn programs(table: &Table, sets: &Sets, is_builtin: bool) -> Result<Vec<Prog
     Ok(programs)
 }
 
-const KEYS: [&str; 51] = [
+const KEYS: [&str; 53] = [
+    "also_reads",
     "dashless",
+    "takes_names",
     "dialect",
     "format",
     "leads",
@@ -277,6 +281,8 @@ fn entry(
         picks: words(text(table, "picks")?.as_deref().unwrap_or_default()),
         format: format(table)?,
         passes: flag(table, "passes")?,
+        also_reads: flag(table, "also_reads")?,
+        takes_names: options_or_always(table, "takes_names")?,
         runner: flag(table, "runner")?,
         prints: text(table, "prints")?.unwrap_or_default(),
         hidden: words(text(table, "hidden")?.as_deref().unwrap_or_default()),

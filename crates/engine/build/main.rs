@@ -6,6 +6,7 @@
 
 mod entry;
 mod environment;
+mod lists;
 mod options;
 mod sensitive;
 mod tools;
@@ -60,6 +61,7 @@ fn compile() -> Result<(), String> {
     fs::write(out.join("catalog.rs"), text).map_err(|error| error.to_string())?;
     table(&root, &out, "sensitive_paths.toml", "sensitive.rs", sensitive::compile)?;
     table(&root, &out, "environment.toml", "environment.rs", environment::compile)?;
+    table(&root, &out, "lists.toml", "lists.rs", lists::compile)?;
     table(&root, &out, "tools.toml", "tools.rs", tools::compile)
 }
 

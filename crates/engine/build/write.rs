@@ -126,6 +126,7 @@ impl Writer {
             ("fold", entry.fold),
             ("runner", entry.runner),
             ("passes", entry.passes),
+            ("also_reads", entry.also_reads),
             ("named", entry.named),
         ] {
             field(name, "true", !is_set);
@@ -151,6 +152,7 @@ impl Writer {
             ("dashless", &entry.dashless),
             ("leads", &entry.leads),
             ("picks", &entry.picks),
+            ("takes_names", &entry.takes_names),
             ("harmless_config", &entry.harmless_config),
         ] {
             field(name, &format!("&{list:?}"), list.is_empty());

@@ -43,6 +43,8 @@ pub struct Act {
     pub dashes: Dashes,
     /// Whether it prints the first word of every line that it gets, and no more.
     pub picks: bool,
+    /// A variable among its words that holds a secret by its name.
+    pub shows: Option<String>,
     /// Inline code of an interpreter.
     pub code: Vec<String>,
     /// The places of options, and their values, that stand before the sub-command.

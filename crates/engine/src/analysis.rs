@@ -121,6 +121,8 @@ pub(crate) struct Analysis<'g> {
     pub(crate) declares_tables: bool,
     /// Whether no word on the standard input of the command at hand begins with a dash.
     pub(crate) is_dashless: bool,
+    /// A variable, read since somebody last asked, that holds a secret.
+    pub(crate) shown: Option<String>,
     depth: usize,
 }
 
@@ -138,6 +140,7 @@ impl<'g> Analysis<'g> {
             handed: Vec::new(),
             declares_tables: false,
             is_dashless: false,
+            shown: None,
             depth: 0,
         }
     }

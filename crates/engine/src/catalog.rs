@@ -114,6 +114,10 @@ pub struct Entry {
     pub format: Option<&'static Format>,
     /// Whether it prints lines of its input and nothing else.
     pub passes: bool,
+    /// Whether it reads the files that its operands make it write.
+    pub also_reads: bool,
+    /// Options with which it reads the files that its input names; `*` for always.
+    pub takes_names: &'static [&'static str],
     /// What its output may name.
     pub prints: Prints,
     /// Options with which it names hidden files too.
@@ -416,6 +420,8 @@ const PLAIN: Entry = Entry {
     picks: &[],
     format: None,
     passes: false,
+    also_reads: false,
+    takes_names: &[],
     prints: Prints::Nothing,
     hidden: &[],
     harmless_config: &[],

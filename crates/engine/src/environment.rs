@@ -36,6 +36,15 @@ pub fn setting(name: &str, value: Option<&str>) -> Setting {
     if has(LOADER, LOADER_GLOBS) { Setting::Loader } else { Setting::Foreign }
 }
 
+/// Whether a variable holds a secret, by its name.
+#[must_use]
+pub fn is_secret(name: &str) -> bool {
+    let is_quiet = name.ends_with("_FILE") || name.ends_with("_PATH");
+    !is_quiet
+        && (SECRET.binary_search(&name).is_ok()
+            || SECRET_GLOBS.iter().any(|glob| glob::matches(glob, name)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Setting, setting};

@@ -1,7 +1,8 @@
-//! Judges one tool call: from the text of a command to its acts and what they do.
+//! Judges one tool call: from a policy, a call and the world to the verdict.
 //!
-//! So far it takes a command apart, reads each program's options by the catalog, and knows the
-//! small languages inside arguments. Rules, guards, modes and the verdict are not written yet.
+//! [`judge()`] is the one way in. [`tool`] and [`analysis`] turn the call into acts, [`catalog`] and
+//! [`language`] know what each of them does, [`guard`] what is found about it, and the rules and
+//! dials of a [`policy`] decide.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -17,6 +18,7 @@ pub mod glob;
 pub mod guard;
 pub mod judge;
 pub mod language;
+mod lists;
 pub mod mode;
 pub mod pattern;
 mod peel;

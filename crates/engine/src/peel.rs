@@ -3,14 +3,15 @@
 //! Wrappers (`sudo`, `env`, `timeout`, `xargs`, `bash -c`) are taken off until a program is
 //! reached that does something itself. Judging, suggesting and showing all see what is found here.
 
-use portcullis_shell::{Dialect, Span};
+use portcullis_shell::{Dialect, Reader, Span};
 
-use crate::act::{Act, Assigned};
+use crate::act::{Act, Assigned, Note};
 use crate::analysis::{Analysis, dashes, names};
 use crate::arg::{Arg, Text};
-use crate::catalog::{self, ValueKind, Wraps};
-use crate::effect::{Effect, EffectOn};
+use crate::catalog::{self, Services, ValueKind, Wraps};
+use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{self, Setting};
+use crate::lists;
 use crate::place;
 use crate::reader;
 use crate::usage::{self, Unknown, Usage};
@@ -18,28 +19,14 @@ use crate::usage::{self, Unknown, Usage};
 /// How many wrappers may stand around one another.
 pub const WRAPPERS: usize = 16;
 
-/// The directories whose programs are those of the catalog.
-const SYSTEM: [&str; 12] = [
-    "/lib/",
-    "/lib64/",
-    "/usr/lib/",
-    "/usr/lib64/",
-    "/bin/",
-    "/sbin/",
-    "/usr/bin/",
-    "/usr/sbin/",
-    "/usr/local/bin/",
-    "/usr/local/sbin/",
-    "/opt/homebrew/bin/",
-    "/snap/bin/",
-];
-
 /// Something that an act runs.
 pub(crate) enum Inner {
     /// A command with its arguments, the variables set for it, and where it runs.
     Argv(Vec<Arg>, Vec<Assigned>, Where),
     /// Shell text.
     Text(String, Dialect),
+    /// Shell text of which only the beginning and the end are known.
+    Partly(Arg, Dialect),
     /// Something that is not known before it runs.
     Unknown(&'static str),
 }
@@ -183,6 +170,16 @@ fn take(
         .collect();
     act.globals = usage.globals.iter().map(|at| at + 1).collect();
     act.extras = usage.extras.iter().map(|at| at + 1).collect();
+    // What changes the program itself must be named.
+    let has_subs = !program.entry.subs.is_empty() || program.entry.services != Services::None;
+    if has_subs && !act.only_reads() {
+        let mut words = (1..act.args.len()).filter(|at| !act.globals.contains(at));
+        let is_own = |at: &usize| {
+            let word = act.args.get(*at).and_then(Arg::as_known);
+            word.is_some_and(|word| lists::OWN_WORDS.contains(&word))
+        };
+        act.extras.extend(words.next().filter(is_own));
+    }
     act.has_harmless_globals =
         act.unknown.is_none() && !act.globals.iter().any(|at| act.extras.contains(at));
     if let Some(directory) = &usage.directory {
@@ -211,7 +208,7 @@ fn take(
     for given in usage.values.iter().filter(|given| given.kind == ValueKind::ShellText) {
         inner.push(match given.arg.as_known() {
             Some(text) => Inner::Text(text.to_owned(), Dialect::Sh),
-            None => Inner::Unknown("a text that runs is not known"),
+            None => Inner::Partly(given.arg.clone(), Dialect::Sh),
         });
     }
     if let Some(name) = usage.reader
@@ -222,10 +219,28 @@ fn take(
     act.dashes = dashes::printed(analysis, &act, &usage);
     act.picks = dashes::picks(&act, &usage);
     act.prints = names::printed(&act, &usage, usage.entry.prints);
+    let is_text = |kind| matches!(kind, ValueKind::Awk | ValueKind::Jq);
+    for given in usage.values.iter().filter(|given| is_text(given.kind)) {
+        act.prints.extend(names::of_program(given.arg.prefix()));
+    }
+    if analysis.makes(&act, &usage) {
+        act.prints.push(names::made());
+    }
+    if dashes::is_given(usage.entry.takes_names, &usage) {
+        let target = Target::Unknown(String::new());
+        act.effects.push(EffectOn::new(Effect::Read, target));
+    }
     analysis.give_names(&mut act);
     analysis.suspect(&act, &usage);
     analysis.name_files(&mut act, Some(&usage));
     analysis.guard_own(&mut act);
+    if let Some(name) = act.shows.take()
+        && usage.reader != Some("test")
+        && act.only_reads()
+    {
+        let message = Some(format!("shows variable `{name}`, which holds a secret by its name"));
+        act.notes.push(Note { guard: "secret_read", span: act.span, message });
+    }
     let is_linked = usage.wraps != Wraps::Plain && !inner.is_empty();
     let (span, is_fetched) = (act.span, act.is_fetched);
     let directory = act.directory.clone();
@@ -274,6 +289,22 @@ fn run(
                 analysis.state = state;
             }
         }
+        Inner::Partly(arg, dialect) => {
+            run(
+                analysis,
+                Inner::Unknown("a text that runs is not known"),
+                span,
+                directory,
+                is_fetched,
+            );
+            // What is known of it is judged too, with a word in the open place.
+            let text = format!("{}$portcullis{}", arg.prefix(), arg.ending);
+            if !arg.prefix().trim().is_empty()
+                && Reader::new(dialect).parse(text.as_bytes()).is_ok()
+            {
+                run(analysis, Inner::Text(text, dialect), span, directory, is_fetched);
+            }
+        }
         Inner::Unknown(message) => {
             let via = analysis.via.clone();
             analysis.suspect_names(&[], &Act { span, via, ..Act::default() });
@@ -311,7 +342,7 @@ fn program_name(written: &str) -> Option<&str> {
     if is_ours(name) {
         return Some(name);
     }
-    SYSTEM
+    lists::PROGRAM_DIRECTORIES
         .iter()
         .find_map(|directory| written.strip_prefix(directory))
         .filter(|name| !name.contains('/'))

@@ -4,6 +4,7 @@
 //! the act runs, or that it is not understood. To add one, name it in the catalog, add a line to
 //! [`read`] and a function under `reader/`.
 
+mod archive;
 mod builtin;
 mod cloud;
 mod container;
@@ -21,6 +22,7 @@ use crate::act::Act;
 use crate::analysis::Analysis;
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn, Target};
+use crate::environment;
 use crate::language::{Facts, Run, Word};
 use crate::peel::{Inner, Where, unknown};
 use crate::usage::Usage;
@@ -56,9 +58,9 @@ pub(crate) fn read(
         "parallel" => file::parallel(&mut reading),
         "patch" => file::patch(&mut reading),
         "pdftotext" => file::pdftotext(&mut reading),
-        "tar" => file::tar(&mut reading),
+        "tar" => archive::tar(&mut reading),
         "rsync" => file::rsync(&mut reading),
-        "unzip" => file::unzip(&mut reading),
+        "unzip" => archive::unzip(&mut reading),
         "xargs" => file::xargs(&mut reading),
         "git" => git::git(&mut reading),
         "interpreter" => interpreter::interpreter(&mut reading),
@@ -135,7 +137,10 @@ impl Reading<'_, '_> {
 
     /// Takes over what a small language does.
     fn take(&mut self, facts: Facts) {
-        let Facts { reads, writes, deletes, runs, connects, environment: _, unknown } = facts;
+        let Facts { reads, writes, deletes, runs, connects, environment, unknown } = facts;
+        if environment {
+            self.act.shows = self.secret_named();
+        }
         if !runs.is_empty() || !writes.is_empty() || !deletes.is_empty() || connects {
             self.extra();
         }
@@ -163,6 +168,17 @@ impl Reading<'_, '_> {
         if let Some(reason) = unknown {
             self.unknown(reason);
         }
+    }
+
+    /// A variable with a secret that a program among its words names.
+    fn secret_named(&self) -> Option<String> {
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let words = self.usage.values.iter().flat_map(|given| {
+            let text = given.arg.prefix();
+            text.split(move |letter| !is_part(letter))
+        });
+        let mut secrets = words.filter(|word| environment::is_secret(word));
+        secrets.next().map(str::to_owned)
     }
 
     /// Goes on with a command that a small language runs.

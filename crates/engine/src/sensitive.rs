@@ -98,6 +98,20 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
         .min_by_key(|pattern| (!pattern.denies, pattern.pattern.len()))
 }
 
+/// What of Portcullis itself lies below a directory of a home.
+#[must_use]
+pub fn own_below(path: &str, home: &str) -> Option<&'static Pattern> {
+    let (path, home) = (folded(path), folded(home));
+    let below = path.strip_prefix(home.trim_end_matches('/'))?;
+    let below: Vec<&str> = segments(below).collect();
+    table::PATTERNS.iter().filter(|pattern| pattern.denies && pattern.is_directory()).find(|own| {
+        let named = own.segments.split_first().filter(|(first, _)| **first == "**");
+        named.is_some_and(|(_, named)| {
+            !below.is_empty() && below.len() < named.len() && named.starts_with(&below)
+        })
+    })
+}
+
 /// A pattern's directory up to the first sign, and the rest.
 fn split_open(glob: &str) -> (&str, &str) {
     let open = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());

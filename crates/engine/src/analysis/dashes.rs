@@ -84,7 +84,7 @@ pub(crate) fn printed(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Dash
 
 /// Whether the options of a list are given: `*` always, `here` if the world can tell, `-o=name`
 /// with that value, and none of those behind `!`.
-fn is_given(wanted: &[&str], usage: &Usage) -> bool {
+pub(crate) fn is_given(wanted: &[&str], usage: &Usage) -> bool {
     let given = |wanted: &str| {
         let (name, value) = wanted.split_once('=').map_or((wanted, None), |(n, v)| (n, Some(v)));
         let mut options = usage.options.iter().filter(|option| option.name == name);
@@ -131,7 +131,7 @@ fn passes(act: &Act) -> bool {
 }
 
 /// Whether an act reads nothing but its standard input.
-fn is_filter(act: &Act) -> bool {
+pub(super) fn is_filter(act: &Act) -> bool {
     act.unknown.is_none()
         && act.effects.iter().all(|on| on.effect == Effect::Read && on.target == Target::None)
 }

@@ -64,6 +64,7 @@ impl Walk<'_, '_> {
         self.subscript(&name, expansion.subscript);
         self.words(expansion.arguments);
         self.hand_default(expansion);
+        self.shows(expansion, &name);
         let sign = self.tree.text(expansion.sign);
         let is_prompt = expansion.operator == Action::Transform && sign.ends_with(b"P");
         // `${!x[@]}` lists subscripts; `${!x}` reads the variable whose name `x` holds, and that name may have a subscript.

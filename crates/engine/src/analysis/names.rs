@@ -5,14 +5,15 @@
 
 use std::rc::Rc;
 
-use portcullis_shell::{Action, Expansion, List, Redirection, Word};
+use portcullis_shell::{Action, Expansion, List, Prefix, Redirection, Word};
 
-use super::Analysis;
-use super::walk::Walk;
-use crate::act::Act;
+use super::walk::{Feed, Walk};
+use super::{Analysis, dashes, sets};
+use crate::act::{Act, Note};
 use crate::arg::Arg;
 use crate::catalog::{Prints, ValueKind};
 use crate::effect::{Effect, EffectOn, Target};
+use crate::environment;
 use crate::language::globs_of_expression;
 use crate::usage::{self, Usage};
 
@@ -22,6 +23,24 @@ const NAMES: usize = 256;
 /// A file whose content is read if a name reaches a reader.
 fn read(target: Target, is_deep: bool) -> EffectOn {
     EffectOn { effect: Effect::Read, target, is_deep, is_listing: false }
+}
+
+/// What stands for a name that is put together while a command runs.
+const MADE: &str = "a name that is put together";
+
+/// A name that is put together while a command runs, out of texts that it holds.
+pub(crate) fn made() -> EffectOn {
+    read(Target::Named(MADE), false)
+}
+
+fn is_made(on: &EffectOn) -> bool {
+    on.target == Target::Named(MADE)
+}
+
+/// The names that the texts in a program hold, one per word.
+pub(crate) fn of_program(program: &str) -> Vec<EffectOn> {
+    let texts = program.split('"').skip(1).step_by(2);
+    texts.flat_map(of_text).take(NAMES).collect()
 }
 
 /// The file that an argument names, if it names one.
@@ -164,7 +183,18 @@ impl Analysis<'_> {
     pub(crate) fn give_names(&self, act: &mut Act) {
         let has_unknown = act.effects.iter().any(reads_unknown);
         if has_unknown {
-            act.effects.extend(self.all_names());
+            let names = self.all_names();
+            let joined: Vec<EffectOn> =
+                act.effects.iter().flat_map(|on| with(on, &names)).collect();
+            if names.iter().any(is_made)
+                && !act.notes.iter().any(|note| note.guard == "secret_read")
+            {
+                let message =
+                    Some("reads a file whose name is put together while it runs".to_owned());
+                act.notes.push(Note { guard: "secret_read", span: act.span, message });
+            }
+            act.effects.extend(names.into_iter().filter(|on| !is_made(on)));
+            act.effects.extend(joined);
         }
         if self.state.has_dotglob {
             if has_unknown {
@@ -175,6 +205,24 @@ impl Analysis<'_> {
         }
     }
 
+    /// Whether an act makes other text of the text that it gets, or of its own words.
+    pub(crate) fn makes(&self, act: &Act, usage: &Usage) -> bool {
+        let gets_text = matches!(self.feed, Feed::Text(_)) || self.handed.iter().any(is_made);
+        let is_told = act.args.iter().all(|arg| arg.as_known().is_some());
+        let is_printer = usage.entry.prints == Prints::Operands && is_told;
+        let is_program = |given: &usage::Given| {
+            let text = given.arg.prefix();
+            given.kind == ValueKind::Awk && text.contains("BEGIN")
+                || given.kind == ValueKind::Jq && usage.has_option(&["-n", "--null-input"])
+        };
+        dashes::is_filter(act)
+            && (gets_text && !usage.entry.passes && usage.entry.prints == Prints::Nothing
+                || matches!(usage.reader, Some("printf"))
+                    && is_printer
+                    && super::simple::printed(act).is_none()
+                || usage.values.iter().any(is_program))
+    }
+
     /// The same for the acts of a function, once its arguments are known.
     pub(crate) fn give_arguments(&mut self, acts: std::ops::Range<usize>, names: &[EffectOn]) {
         for act in self.found.acts.get_mut(acts).unwrap_or_default() {
@@ -183,6 +231,31 @@ impl Analysis<'_> {
             }
         }
     }
+}
+
+/// The names that a path of which only the end is known has, if it begins with one of these.
+fn with(on: &EffectOn, names: &[EffectOn]) -> Vec<EffectOn> {
+    let end = match &on.target {
+        Target::Unknown(pattern) if reads_unknown(on) => pattern.strip_prefix('*'),
+        Target::Unknown(_)
+        | Target::Path(_)
+        | Target::Pattern(_)
+        | Target::Host(_)
+        | Target::Named(_)
+        | Target::None => None,
+    };
+    let Some(end) = end.filter(|end| !end.is_empty() && !end.contains('*')) else {
+        return Vec::new();
+    };
+    let begins = names.iter().filter_map(|name| match &name.target {
+        Target::Path(begin) => Some(read(Target::Path(format!("{begin}{end}")), false)),
+        Target::Pattern(_)
+        | Target::Unknown(_)
+        | Target::Host(_)
+        | Target::Named(_)
+        | Target::None => None,
+    });
+    begins.collect()
 }
 
 /// Whether the content of a file is read whose name is not known.
@@ -248,6 +321,30 @@ impl Walk<'_, '_> {
         if gives {
             let args = self.args(self.tree.list(expansion.arguments));
             self.hand(of_args(&args));
+        }
+    }
+
+    /// Notes that an expansion shows what a secret variable holds, or makes other text of one
+    /// that the script holds.
+    pub(super) fn shows(&mut self, expansion: &Expansion, name: &str) {
+        let changes = !matches!(
+            expansion.operator,
+            Action::Read | Action::Default | Action::Assign | Action::Alternative
+        );
+        let is_quiet =
+            expansion.prefix == Prefix::Length || expansion.operator == Action::Alternative;
+        let is_secret = !is_quiet && environment::is_secret(name);
+        if !changes && !is_secret && !self.analysis.state.secrets.contains(name) {
+            return;
+        }
+        let tree = self.tree;
+        let sets = self.analysis.state.sets.get_or_insert_with(|| sets::of(tree)).clone();
+        if changes && sets.texts.contains(name) {
+            self.hand(vec![made()]);
+        }
+        let is_copy = !is_quiet && self.analysis.state.secrets.contains(name);
+        if is_copy || is_secret && !sets.all.contains(name) {
+            self.analysis.shown = Some(name.to_owned());
         }
     }
 

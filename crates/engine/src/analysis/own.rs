@@ -6,6 +6,8 @@ use crate::act::{Act, ActKind};
 use crate::arg::{Arg, Text};
 use crate::catalog;
 use crate::effect::{Effect, EffectOn, Target};
+use crate::lists;
+use crate::sensitive::{self, Access};
 use crate::usage;
 
 /// The guard that fires.
@@ -36,7 +38,7 @@ impl Analysis<'_> {
         if is_own && act.unknown.as_ref().is_some_and(|unknown| unknown.is_dynamic) {
             act.note(GUARD, act.span);
         }
-        let stops = act.base_name().is_some_and(|name| STOPPERS.contains(&name));
+        let stops = act.base_name().is_some_and(|name| lists::STEERERS.contains(&name));
         let is_open = act.args.iter().skip(1).any(|arg| arg.as_known().is_none());
         let names_us = |on: &EffectOn| match &on.target {
             Target::Path(name) => name.contains(NAME),
@@ -47,6 +49,25 @@ impl Analysis<'_> {
             | Target::None => false,
         };
         if stops && is_open && self.all_names().iter().any(names_us) {
+            act.note(GUARD, act.span);
+        }
+        // What is removed or written may be named elsewhere.
+        let changes = |on: &EffectOn| {
+            matches!(on.effect, Effect::Write | Effect::Delete)
+                && matches!(on.target, Target::Unknown(_))
+        };
+        let is_own = |on: &EffectOn| match &on.target {
+            Target::Path(path) if path.starts_with('/') => {
+                sensitive::find(path, Access::Write).is_some_and(|pattern| pattern.denies)
+            }
+            Target::Path(_)
+            | Target::Pattern(_)
+            | Target::Unknown(_)
+            | Target::Host(_)
+            | Target::Named(_)
+            | Target::None => false,
+        };
+        if act.effects.iter().any(changes) && self.all_names().iter().any(is_own) {
             act.note(GUARD, act.span);
         }
     }
@@ -64,10 +85,6 @@ impl Analysis<'_> {
         }
     }
 }
-
-/// Programs that stop or steer a process they are given.
-const STOPPERS: [&str; 9] =
-    ["kill", "renice", "gdb", "lldb", "strace", "ltrace", "reptyr", "prlimit", "nsenter"];
 
 fn is_ours(name: &str) -> bool {
     matches!(name, "portcullis" | "portcullis-hook" | "portcullis-cli")

@@ -73,6 +73,17 @@ impl Walk<'_, '_> {
             let first = self.analysis.found.acts.len();
             self.words(redirection.target);
             self.hand_over(first);
+            // `< <(echo …)`: what is only printed is known.
+            let is_input = matches!(redirection.operator, Operator::Read)
+                && matches!(redirection.descriptor, Descriptor::Default);
+            if is_input
+                && let [act] = self.analysis.found.acts.get(first..).unwrap_or_default()
+                && let [word] = self.tree.list(redirection.target)
+                && self.tree.text(word.span).starts_with(b"<(")
+                && let Some(text) = super::simple::printed(act)
+            {
+                self.analysis.feed = Feed::Text(text);
+            }
             if let Descriptor::Variable(span) = redirection.descriptor {
                 let name = String::from_utf8_lossy(self.tree.text(span)).into_owned();
                 self.sets(name.trim_matches(['{', '}']), None, redirection.span);

@@ -12,12 +12,17 @@ pub struct Sets {
     pub numbers: BTreeSet<String>,
     /// Those that are set at one place alone.
     pub once: BTreeSet<String>,
+    /// All of them.
+    pub all: BTreeSet<String>,
+    /// Those that get a text which the script holds.
+    pub texts: BTreeSet<String>,
 }
 
 /// What a script sets; nothing if anything may be set to anything.
 pub(super) fn of(tree: &Tree) -> Rc<Sets> {
     let (set, other, times) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-    let mut found = Numbers { tree, set, other, times, is_lost: false };
+    let texts = BTreeSet::new();
+    let mut found = Numbers { tree, set, other, times, texts, is_lost: false };
     for command in tree.commands() {
         found.command(command);
     }
@@ -28,14 +33,17 @@ pub(super) fn of(tree: &Tree) -> Rc<Sets> {
         return Rc::default();
     }
     let numbers = found.set.difference(&found.other).cloned().collect();
+    let all = found.times.keys().cloned().collect();
     let once = found.times.into_iter().filter(|(_, times)| *times == 1);
-    Rc::new(Sets { numbers, once: once.map(|(name, _)| name).collect() })
+    Rc::new(Sets { numbers, once: once.map(|(name, _)| name).collect(), all, texts: found.texts })
 }
 
 struct Numbers<'t> {
     tree: &'t Tree,
     set: BTreeSet<String>,
     other: BTreeSet<String>,
+    /// Those that get a known text.
+    texts: BTreeSet<String>,
     /// How often each is set.
     times: BTreeMap<String, usize>,
     /// Whether anything may be set to anything.
@@ -49,7 +57,12 @@ impl Numbers<'_> {
                 for assignment in self.tree.list(simple.assignments) {
                     let name = lossless(self.tree.text(assignment.name));
                     let is_number = match assignment.value {
-                        Assigned::Word(word) => self.are_numbers(word),
+                        Assigned::Word(word) => {
+                            if self.is_text(word) {
+                                self.texts.insert(name.clone());
+                            }
+                            self.are_numbers(word)
+                        }
                         Assigned::Array(_) => false,
                     };
                     self.note(name, is_number && assignment.subscript.is_empty());
@@ -150,6 +163,11 @@ impl Numbers<'_> {
         *self.times.entry(name.clone()).or_default() += 1;
         let into = if is_number { &mut self.set } else { &mut self.other };
         into.insert(name);
+    }
+
+    fn is_text(&self, words: List<Word>) -> bool {
+        let is_known = |word: &Word| matches!(self.tree.value(word), Value::Literal(_));
+        self.tree.list(words).iter().all(is_known)
     }
 
     fn are_numbers(&self, words: List<Word>) -> bool {

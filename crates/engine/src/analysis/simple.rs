@@ -2,6 +2,7 @@
 
 use portcullis_shell::{Assigned as Value, Assignment, Command, Dialect, List, Simple, Span, Word};
 
+use super::names;
 use super::walk::Walk;
 use crate::act::{Act, ActKind, Assigned};
 use crate::arg::{Arg, Text};
@@ -17,6 +18,7 @@ impl Walk<'_, '_> {
         }
         let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
         self.declares_tables(words);
+        let outer = self.analysis.shown.take();
         let mut dashless = Vec::new();
         for word in words {
             let from = self.analysis.found.acts.len();
@@ -29,6 +31,7 @@ impl Walk<'_, '_> {
             assignments.push(self.assignment(assignment));
         }
         self.redirections(command.redirections);
+        let shows = std::mem::replace(&mut self.analysis.shown, outer);
         let span = self.span(command.span);
         let mut args = Vec::with_capacity(words.len());
         for (word, is_operand) in words.iter().zip(dashless) {
@@ -49,7 +52,7 @@ impl Walk<'_, '_> {
         let nested = self.analysis.found.acts.get(first..).unwrap_or_default();
         let is_fetched = nested.iter().any(|act| act.has(Effect::Connect));
         self.hand_over(first);
-        let act = Act { span, args, assignments, is_fetched, ..Act::default() };
+        let act = Act { span, args, assignments, is_fetched, shows, ..Act::default() };
         peel::resolve(self.analysis, act);
         self.analysis.handed.truncate(handed);
     }
@@ -142,12 +145,19 @@ impl Walk<'_, '_> {
         let value = match assignment.value {
             Value::Word(word) => {
                 let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
+                let shown = self.analysis.shown.take();
                 let is_operand = self.operands(word);
+                if std::mem::replace(&mut self.analysis.shown, shown).is_some() {
+                    self.analysis.state.secrets.insert(name.clone());
+                }
                 self.hold(
                     &name,
                     is_operand && assignment.subscript.is_empty() && !assignment.appends,
                 );
                 self.keep_words(word, first);
+                if assignment.appends {
+                    self.analysis.keep(vec![names::made()]);
+                }
                 let defaults = self.analysis.handed.split_off(handed);
                 self.analysis.keep(defaults);
                 let args = self.args(self.tree.list(word));

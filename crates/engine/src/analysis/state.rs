@@ -32,6 +32,8 @@ pub struct State {
     pub is_poisoned: bool,
     /// What the script sets; none until somebody asks.
     pub sets: Option<Rc<Sets>>,
+    /// Variables that got what a secret one holds.
+    pub secrets: BTreeSet<String>,
     /// Variables of which no word begins with a dash.
     pub operands: BTreeSet<String>,
 }
@@ -60,6 +62,7 @@ impl State {
             has_dotglob: false,
             is_poisoned: false,
             sets: None,
+            secrets: BTreeSet::new(),
             operands: BTreeSet::new(),
         }
     }

@@ -11,6 +11,7 @@ use crate::catalog::{self, ValueKind, Wraps};
 use crate::effect::{Effect, Target};
 use crate::environment::{Setting, setting};
 use crate::glob;
+use crate::lists;
 use crate::usage::Usage;
 
 impl Analysis<'_> {
@@ -25,10 +26,11 @@ impl Analysis<'_> {
             }
         }
         for assigned in &act.assignments {
-            if let Some(value) = &assigned.value
-                && setting(&assigned.name, Some(value)) == Setting::Loader
-            {
-                self.suspect_text(&value.clone(), act);
+            if setting(&assigned.name, assigned.value.as_deref()) == Setting::Loader {
+                match &assigned.value {
+                    Some(value) => self.suspect_text(&value.clone(), act),
+                    None => self.suspect_names(&[], act),
+                }
             }
         }
         // A program of the workspace that bears our name.
@@ -57,6 +59,11 @@ impl Analysis<'_> {
     /// The same for a program of which nothing is known: behind `--`, and in texts.
     pub(crate) fn suspect_unread(&mut self, args: &[Arg], act: &Act) {
         if let Some(at) = args.iter().position(|arg| arg.as_known() == Some("--")) {
+            self.suspect_words(args.get(at + 1..).unwrap_or_default(), act);
+        }
+        let is_runner =
+            |arg: &Arg| arg.as_known().is_some_and(|text| lists::RUNNERS.contains(&text));
+        if let Some(at) = args.iter().position(is_runner) {
             self.suspect_words(args.get(at + 1..).unwrap_or_default(), act);
         }
         for arg in args {

@@ -8,18 +8,13 @@ use crate::act::Act;
 use crate::arg::{Arg, Text};
 use crate::catalog::Services;
 use crate::effect::{Effect, EffectOn, Target};
+use crate::lists;
 use crate::place;
 use crate::sensitive::{self, Access};
 use crate::usage::Usage;
 
 /// How many words are looked at.
 const WORDS: usize = 64;
-
-/// Trees that are no part of any workspace, by how their paths begin.
-const ELSEWHERE: [&str; 12] = [
-    "~", "../", "/home/", "/root", "/Users/", "/etc", "/usr", "/var", "/opt", "/tmp", "/bin",
-    "/lib",
-];
 
 impl Analysis<'_> {
     /// Adds the files that words of an act may name.
@@ -65,8 +60,9 @@ impl Analysis<'_> {
                 sensitive::find(path, Access::Write).is_some()
                     && sensitive::find(path, Access::Read).is_none()
             });
-            let is_elsewhere =
-                is_whole && ELSEWHERE.iter().any(|tree| piece.starts_with(tree)) || piece == "..";
+            let is_elsewhere = is_whole
+                && lists::ELSEWHERE.iter().any(|tree| piece.starts_with(tree))
+                || piece == "..";
             if moves && (is_kept || is_elsewhere && !self.is_ours(path.as_deref())) {
                 named.push(EffectOn::new(Effect::Write, Target::Path(piece.to_owned())));
             }

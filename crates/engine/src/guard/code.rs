@@ -1,7 +1,9 @@
-//! Inline code: what its text names.
+//! Code: what inline text names, and words of frameworks that throw data away.
 
 use super::{Findings, Scene};
 use crate::act::Act;
+use crate::effect::Effect;
+use crate::lists;
 use crate::place;
 use crate::sensitive::{self, Access};
 
@@ -9,6 +11,9 @@ use crate::sensitive::{self, Access};
 const WORDS: usize = 4096;
 
 pub(super) fn inspect(act: &Act, scene: &Scene<'_>, found: &mut Findings<'_>) {
+    if destroys(act) {
+        found.add("lost_work", act.span, None);
+    }
     let directory = act.directory.as_deref().unwrap_or("/");
     for text in &act.code {
         let is_break =
@@ -24,4 +29,19 @@ pub(super) fn inspect(act: &Act, scene: &Scene<'_>, found: &mut Findings<'_>) {
             }
         }
     }
+}
+
+/// Words that throw a database away, in the commands of frameworks.
+fn destroys(act: &Act) -> bool {
+    let runs = act.unknown.is_some() || act.has(Effect::Execute) || act.has(Effect::Unknown);
+    let word = |at: usize| {
+        let text = act.args.get(at)?.as_known()?;
+        Some(text.rsplit('/').next().unwrap_or(text))
+    };
+    let fits = |at: usize| {
+        lists::DESTROYERS.iter().any(|words| {
+            words.split('+').enumerate().all(|(behind, known)| word(at + behind) == Some(known))
+        })
+    };
+    runs && (0..act.args.len().min(16)).any(fits)
 }

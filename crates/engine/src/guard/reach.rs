@@ -4,65 +4,17 @@ use super::{Findings, Scene, changes};
 use crate::act::Act;
 use crate::arg::Arg;
 use crate::effect::Effect;
+use crate::lists;
 use crate::place::Touched;
-
-/// How the names of disks begin.
-const DISKS: [&str; 12] = [
-    "/dev/sd",
-    "/dev/hd",
-    "/dev/vd",
-    "/dev/xvd",
-    "/dev/nvme",
-    "/dev/mmcblk",
-    "/dev/dm-",
-    "/dev/md",
-    "/dev/mapper/",
-    "/dev/disk",
-    "/dev/rdisk",
-    "/dev/loop",
-];
-
-/// Programs that stop others by name.
-const STOPPERS: [&str; 8] = [
-    "kill",
-    "killall",
-    "launchctl",
-    "pkill",
-    "rc-service",
-    "service",
-    "supervisorctl",
-    "systemctl",
-];
-
-/// Programs that install others, and their words for taking them away.
-const INSTALLERS: [&str; 22] = [
-    "apk", "apt", "apt-get", "aptitude", "brew", "bun", "cargo", "choco", "dnf", "dpkg", "flatpak",
-    "npm", "pacman", "pip", "pip3", "pipx", "pnpm", "rpm", "snap", "uv", "yarn", "yum",
-];
-const REMOVALS: [&str; 16] = [
-    "--erase",
-    "--purge",
-    "--remove",
-    "-P",
-    "-R",
-    "-Rns",
-    "-Rs",
-    "-e",
-    "-r",
-    "autoremove",
-    "del",
-    "erase",
-    "purge",
-    "remove",
-    "rm",
-    "uninstall",
-];
 
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
     for touched in touched.iter().filter(|touched| touched.effect == Effect::Write) {
         let Some(place) = &touched.place else { continue };
         let path = place.resolved.as_deref().unwrap_or(&place.normalised);
-        if DISKS.iter().any(|disk| path.starts_with(disk) || place.normalised.starts_with(disk)) {
+        if lists::DISKS
+            .iter()
+            .any(|disk| path.starts_with(disk) || place.normalised.starts_with(disk))
+        {
             found.about("disk", "writes to a disk");
         }
         if scene.world.is_shared(path) {
@@ -75,7 +27,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     {
         found.add("owner_change", act.span, None);
     }
-    let stops = act.base_name().is_some_and(|name| STOPPERS.contains(&name));
+    let stops = act.base_name().is_some_and(|name| lists::STOPPERS.contains(&name));
     let names_us = |arg: &Arg| arg.written().contains("portcullis");
     let is_pattern = matches!(act.base_name(), Some("pkill" | "killall"));
     let fits_us = |arg: &Arg| {
@@ -94,8 +46,8 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         let name = arg.written().rsplit('/').next().unwrap_or_default();
         matches!(name, "portcullis" | "portcullis-cli" | "portcullis-hook")
     };
-    let removes = act.base_name().is_some_and(|name| INSTALLERS.contains(&name))
-        && act.args.iter().any(|arg| REMOVALS.contains(&arg.written()));
+    let removes = act.base_name().is_some_and(|name| lists::INSTALLERS.contains(&name))
+        && act.args.iter().any(|arg| lists::REMOVALS.contains(&arg.written()));
     if removes && act.args.iter().skip(1).any(is_package) {
         found.about("self_protection", "removes Portcullis");
     }

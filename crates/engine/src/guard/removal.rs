@@ -3,45 +3,16 @@
 use super::{Findings, Scene};
 use crate::act::Act;
 use crate::effect::{Effect, Target};
+use crate::lists;
 use crate::place::{Ground, Touched, is_within};
+use crate::sensitive;
 use crate::verdict::Tier;
-
-/// Trees that belong to the system.
-const SYSTEM: [&str; 23] = [
-    "/bin",
-    "/boot",
-    "/dev",
-    "/efi",
-    "/etc",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/opt",
-    "/private/etc",
-    "/private/var",
-    "/proc",
-    "/run",
-    "/sbin",
-    "/srv",
-    "/sys",
-    "/usr",
-    "/var",
-    "/Applications",
-    "/Library",
-    "/System",
-    "/nix",
-];
-
-/// Parts of them that anybody may use.
-const COMMON: [&str; 5] =
-    ["/var/tmp", "/var/folders", "/private/var/tmp", "/private/var/folders", "/dev/shm"];
 
 /// Whether a path lies in a tree that belongs to the system; letter case does not matter.
 pub(crate) fn is_system(path: &str) -> bool {
     let path = path.to_lowercase();
     let is_in = |tree: &&str| is_within(&path, &tree.to_lowercase());
-    SYSTEM.iter().any(&is_in) && !COMMON.iter().any(is_in)
+    lists::SYSTEM_TREES.iter().any(&is_in) && !lists::COMMON_DIRECTORIES.iter().any(is_in)
 }
 
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
@@ -59,6 +30,18 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     }
     let has = |names: &[&str]| act.options.iter().any(|option| names.contains(option));
     let is_recursive = has(&["-r", "-R", "--recursive"]);
+    for target in &removed {
+        let is_whole = is_recursive || target.is_deep || !is_remover;
+        let path = target.place.as_ref().map(|place| place.normalised.as_str());
+        let home = scene.ground.home.as_deref();
+        if let (true, Some(path), Some(home)) = (is_whole, path, home)
+            && let Some(pattern) = sensitive::own_below(path, home)
+        {
+            let message =
+                format!("removes a directory with Portcullis itself in it: {}", pattern.why);
+            found.about("self_protection", &message);
+        }
+    }
     let is_forced = has(&["-f", "--force"]);
     let is_escalated = act.via.iter().any(|program| matches!(program.as_str(), "sudo" | "doas"));
     let is_wide = act.effects.iter().any(|on| {
@@ -115,14 +98,16 @@ fn critical(
             return Some("a home directory");
         }
         // Whoever moves a tree of the system away takes it from everybody.
-        if act.base_name() == Some("mv") && SYSTEM.contains(&path) {
+        if act.base_name() == Some("mv") && lists::SYSTEM_TREES.contains(&path) {
             return Some("a part of the system");
         }
         if !is_remover {
             continue;
         }
-        let is_common = COMMON.iter().any(|common| is_within(path, common) && path != *common);
-        if !is_common && SYSTEM.iter().any(|tree| is_within(path, tree)) {
+        let is_common = lists::COMMON_DIRECTORIES
+            .iter()
+            .any(|common| is_within(path, common) && path != *common);
+        if !is_common && lists::SYSTEM_TREES.iter().any(|tree| is_within(path, tree)) {
             return Some("a part of the system");
         }
         if path.matches('/').count() == 1 && !is_all {

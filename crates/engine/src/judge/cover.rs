@@ -6,6 +6,7 @@ use crate::act::{Act, ActKind};
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, Target};
 use crate::environment::{self, Setting};
+use crate::lists;
 use crate::place::{Place, Touched};
 use crate::rule::paths::Meant;
 use crate::rule::{Command, Input, Rule};
@@ -14,9 +15,6 @@ use crate::verdict::Outcome;
 
 /// How many bytes of a command a message quotes.
 const QUOTED: usize = 80;
-
-/// Programs whose use inside the workspace is ordinary editing.
-const EDITORS: [&str; 7] = ["mkdir", "touch", "rm", "rmdir", "cp", "mv", "sed"];
 
 impl<'a> Bench<'a> {
     /// What an act is about, for messages.
@@ -237,7 +235,7 @@ impl<'a> Bench<'a> {
                     matches!(effect, Effect::Read | Effect::Write | Effect::Delete)
                 };
                 act.kind == ActKind::Command
-                    && act.base_name().is_some_and(|name| EDITORS.contains(&name))
+                    && act.base_name().is_some_and(|name| lists::EDITORS.contains(&name))
                     && act.unknown.is_none()
                     && act.extras.is_empty()
                     && act.effects.iter().all(|on| is_edit(on.effect))

@@ -5,8 +5,9 @@ use crate::act::Assigned;
 use crate::analysis::names;
 use crate::arg::{Arg, escaped};
 use crate::effect::{Effect, EffectOn, Target};
-use crate::environment::{Setting, setting};
+use crate::environment::{self, Setting, setting};
 use crate::language;
+use crate::lists;
 use crate::peel::{Inner, moved};
 use portcullis_shell::Dialect;
 
@@ -62,7 +63,10 @@ pub(super) fn join(reading: &mut Reading<'_, '_>, from: usize, dialect: Dialect)
     match words {
         Some(words) if words.is_empty() => {}
         Some(words) => reading.inner.push(Inner::Text(words.join(" "), dialect)),
-        None => reading.inner.push(Inner::Unknown("a text that runs is not known")),
+        None => match operands.get(from..) {
+            Some([only]) => reading.inner.push(Inner::Partly(only.clone(), dialect)),
+            _ => reading.inner.push(Inner::Unknown("a text that runs is not known")),
+        },
     }
 }
 
@@ -114,6 +118,12 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
             reading.dynamic("a subscript is evaluated");
         }
         reading.analysis.state.assign(name, value);
+        if !prefix.contains('=')
+            && environment::is_secret(name)
+            && reading.usage.has_option(&["-p"])
+        {
+            reading.act.shows = Some(name.to_owned());
+        }
         match setting(name, value) {
             Setting::Loader => {
                 let only_shown = !prefix.contains('=')
@@ -347,7 +357,7 @@ pub(super) fn kill(reading: &mut Reading<'_, '_>) {
     let signal = upper.strip_prefix("SIG").unwrap_or(&upper);
     let is_signal = !name.is_empty()
         && !name.starts_with('-')
-        && (name.bytes().all(|byte| byte.is_ascii_digit()) || SIGNALS.contains(&signal));
+        && (name.bytes().all(|byte| byte.is_ascii_digit()) || lists::SIGNALS.contains(&signal));
     if !is_signal {
         if matches!(
             reading.usage.value_of(&["-s", "-n", "--signal"]).and_then(Arg::as_known),
@@ -367,9 +377,3 @@ pub(super) fn kill(reading: &mut Reading<'_, '_>) {
         _ => {}
     }
 }
-
-const SIGNALS: [&str; 31] = [
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-];

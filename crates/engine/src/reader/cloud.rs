@@ -45,6 +45,12 @@ pub(super) fn gh_api(reading: &mut Reading<'_, '_>) {
     if endpoint_text.is_some_and(|text| text.contains("://")) {
         reading.effect(Effect::Connect);
     }
+    // A file of a repository is read like one of the workspace.
+    if let Some((_, file)) = endpoint_text.and_then(|text| text.split_once("/contents/")) {
+        let file = file.split(['?', '#']).next().unwrap_or_default();
+        let target = Target::Path(format!("./{file}"));
+        reading.act.effects.push(EffectOn::new(Effect::Read, target));
+    }
     let values: Vec<Arg> = reading
         .usage
         .options

@@ -2,7 +2,7 @@
 
 use super::Reading;
 use crate::arg::Arg;
-use crate::effect::Effect;
+use crate::effect::{Effect, EffectOn, Target};
 use crate::peel::{Inner, Where};
 
 /// `docker run` and its kind.
@@ -20,7 +20,10 @@ pub(super) fn docker_run(reading: &mut Reading<'_, '_>) {
             text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         let value = attached.or_else(|| args.get(at + 1).map(Arg::prefix)).unwrap_or_default();
         escapes |= match name {
-            "-v" | "--volume" | "--mount" => gives_away(value),
+            "-v" | "--volume" | "--mount" => {
+                mount(reading, value);
+                gives_away(value)
+            }
             "--pid" | "--userns" | "--ipc" | "--uts" | "--network" | "--net" => value == "host",
             "--privileged" | "--cap-add" | "--device" | "--security-opt" => true,
             // `-itv` ends in the option that takes the mount.
@@ -41,12 +44,27 @@ pub(super) fn docker_run(reading: &mut Reading<'_, '_>) {
     }
 }
 
-/// Whether a mount hands over the root, a home or the daemon's own socket.
-fn gives_away(mount: &str) -> bool {
-    let source = mount
+/// What a mount hands over can be read inside.
+fn mount(reading: &mut Reading<'_, '_>, mount: &str) {
+    let source = source(mount);
+    if source.starts_with(['/', '.', '~']) {
+        let target = Target::Path(source.to_owned());
+        let on = EffectOn::new(Effect::Read, target);
+        reading.act.effects.push(EffectOn { is_deep: true, ..on });
+    }
+}
+
+/// The part of a mount that lies on this machine.
+fn source(mount: &str) -> &str {
+    mount
         .split(',')
         .find_map(|part| part.strip_prefix("source=").or_else(|| part.strip_prefix("src=")))
-        .unwrap_or_else(|| mount.split(':').next().unwrap_or_default());
+        .unwrap_or_else(|| mount.split(':').next().unwrap_or_default())
+}
+
+/// Whether a mount hands over the root, a home or the daemon's own socket.
+fn gives_away(mount: &str) -> bool {
+    let source = source(mount);
     if source == "/" {
         return true;
     }

@@ -7,7 +7,7 @@ use crate::analysis::{Feed, names};
 use crate::arg::{Arg, Text};
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
-use crate::language::{self, Directory, Run, Word};
+use crate::language::{self, Run, Word};
 use crate::peel::{Inner, Where};
 use crate::usage;
 
@@ -51,6 +51,18 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
                 is_deep,
                 is_listing,
             });
+        }
+    }
+    if !found.facts.deletes.is_empty() {
+        for name in &names {
+            let on = EffectOn { effect: Effect::Delete, is_listing: false, ..name.clone() };
+            reading.act.effects.push(on);
+        }
+        if names.is_empty() {
+            for start in &starts {
+                let on = EffectOn::new(Effect::Delete, start.clone());
+                reading.act.effects.push(EffectOn { is_deep: true, ..on });
+            }
         }
     }
     if !is_listing {
@@ -167,7 +179,7 @@ fn found_arg(
 }
 
 /// Whether a word that begins so is a path and no part of an expression.
-fn begins_a_path(prefix: &str) -> bool {
+pub(super) fn begins_a_path(prefix: &str) -> bool {
     !prefix.is_empty() && !prefix.starts_with(['-', '(', ')', '!', ','])
 }
 
@@ -312,51 +324,6 @@ pub(super) fn parallel(reading: &mut Reading<'_, '_>) {
     }
 }
 
-/// `tar`: what it does depends on its mode.
-pub(super) fn tar(reading: &mut Reading<'_, '_>) {
-    let args = reading.args().to_vec();
-    let words: Option<Vec<Word>> = args
-        .iter()
-        .map(|arg| match &arg.text {
-            Text::Known(text) | Text::Home(text) => Some(Some(text.as_bytes())),
-            Text::Files { prefix, .. } if begins_a_path(prefix) => Some(None),
-            Text::Begins(_) => Some(None),
-            Text::Files { .. } | Text::Any(_) => None,
-        })
-        .collect();
-    let Some(words) = words else {
-        return reading.dynamic("a word of tar that is not known before it runs");
-    };
-    // The reader knows every option itself; what the table could not say is forgotten.
-    let found = language::tar(&words);
-    if found.facts.unknown.is_none()
-        && reading.act.unknown.as_ref().is_some_and(|unknown| !unknown.is_dynamic)
-    {
-        reading.act.unknown = None;
-    }
-    reading.only_read();
-    reading.inner.clear();
-    // Paths of tar are joined to its own directory already.
-    reading.act.directory.take_if(|_| found.directory == Directory::Unknown);
-    let is_remote = found.archives.iter().flatten().any(|archive| {
-        archive.contains(&b':') && !args.iter().any(|arg| arg.as_known() == Some("--force-local"))
-    });
-    if is_remote {
-        reading.effect(Effect::Connect);
-    }
-    let runs_or_writes = !found.facts.runs.is_empty();
-    let before = reading.act.extras.len();
-    reading.take(found.facts);
-    // What is packed is read to the bottom.
-    for on in reading.act.effects.iter_mut().filter(|on| on.effect == Effect::Read) {
-        on.is_deep = true;
-    }
-    if !runs_or_writes {
-        // Writing files is what it is for.
-        reading.act.extras.truncate(before);
-    }
-}
-
 /// `dd`: every word is `NAME=VALUE`.
 pub(super) fn dd(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
@@ -415,18 +382,6 @@ pub(super) fn rsync(reading: &mut Reading<'_, '_>) {
         let on = EffectOn::new(Effect::Delete, target);
         reading.act.effects.push(EffectOn { is_deep: true, ..on });
     }
-}
-
-/// `unzip`: `-d` counts behind the archive too.
-pub(super) fn unzip(reading: &mut Reading<'_, '_>) {
-    let operands = reading.operands();
-    let at = operands.iter().position(|arg| arg.prefix().starts_with("-d"));
-    let Some(at) = at.filter(|_| !reading.usage.is_dry) else { return };
-    let target = match operands.get(at).and_then(Arg::as_known).and_then(|text| text.get(2..)) {
-        Some(attached) if !attached.is_empty() => Target::Path(attached.to_owned()),
-        _ => operands.get(at + 1).map_or(Target::Unknown(String::new()), usage::path),
-    };
-    reading.act.effects.push(EffectOn::new(Effect::Write, target));
 }
 
 /// `pdftotext`: without a second operand it writes beside the first.

@@ -5,7 +5,7 @@ use portcullis_shell::Dialect;
 use super::Reading;
 use crate::analysis::{Feed, Syntax, names};
 use crate::arg::Arg;
-use crate::effect::Effect;
+use crate::effect::{Effect, EffectOn};
 use crate::peel::Inner;
 
 /// An interpreter: inline code, a script, or standard input.
@@ -107,8 +107,12 @@ pub(super) fn shell(reading: &mut Reading<'_, '_>) {
     }
     let is_stream = operand.as_ref().is_none_or(is_input);
     if !words.reads_input && !is_stream {
-        if operand.is_some_and(|operand| operand.as_known().is_none()) {
-            reading.analysis.suspect_names(&[], reading.act);
+        if let Some(operand) = operand {
+            if operand.as_known().is_none() {
+                reading.analysis.suspect_names(&[], reading.act);
+            }
+            let target = crate::usage::path(&operand);
+            reading.act.effects.push(EffectOn::new(Effect::Read, target));
         }
         // A script runs code of a file: the table says so.
         return;
@@ -126,7 +130,7 @@ pub(super) fn shell(reading: &mut Reading<'_, '_>) {
 fn opened(reading: &mut Reading<'_, '_>, text: &Arg, dialect: Dialect) {
     let Some(known) = text.as_known() else {
         reading.analysis.suspect_text(text.prefix(), reading.act);
-        return reading.inner.push(Inner::Unknown("a text that runs is not known"));
+        return reading.inner.push(Inner::Partly(text.clone(), dialect));
     };
     let has_files = reading.usage.has_option(&["--rcfile", "--init-file"]);
     if !has_files {

@@ -5,6 +5,7 @@ use crate::arg::Arg;
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{self, Facts};
+use crate::sensitive::{self, Access};
 use crate::usage;
 
 /// The texts of one kind; none if one is not known.
@@ -72,6 +73,14 @@ pub(super) fn jq(reading: &mut Reading<'_, '_>) {
     };
     let mut facts = Facts::default();
     let operands = reading.operands();
+    // A single word of yq may be its file.
+    if let (true, [only]) = (is_yq, operands.as_slice())
+        && let Some(text) = only.as_known()
+        && sensitive::find(&format!("/{text}"), Access::Read).is_some()
+    {
+        let target = Target::Path(text.to_owned());
+        reading.act.effects.push(EffectOn::new(Effect::Read, target));
+    }
     let is_sub = |text: &str| matches!(text, "eval" | "eval-all" | "e" | "ea");
     let behind = operands.get(1).and_then(Arg::as_known).map(str::to_owned);
     let programs: Vec<String> = programs

@@ -68,6 +68,9 @@ impl Reader<'_> {
             let (effect, target) = (Effect::Read, target.clone());
             self.usage.effects.push(EffectOn { is_deep: true, ..EffectOn::new(effect, target) });
         }
+        if self.entry.also_reads && effect == Effect::Write && !is_option {
+            self.usage.effects.push(EffectOn::new(Effect::Read, target.clone()));
+        }
         self.usage.effects.push(EffectOn { effect, target, is_deep: false, is_listing });
         self.usage.values.push(Given { kind, arg, at });
     }
