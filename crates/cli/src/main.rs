@@ -12,6 +12,7 @@ mod ancestors;
 mod commands;
 mod data_dir;
 mod escape;
+mod hook;
 mod local;
 mod outlet;
 mod outline;
@@ -26,7 +27,7 @@ mod settings;
     name = "portcullis",
     version,
     arg_required_else_help = true,
-    after_help = "Agent hosts start `portcullis hook agentbot`: their document in, the exact answer out."
+    after_help = "Agent hosts start `portcullis hook <host>`: their document in, the exact answer out."
 )]
 struct Portcullis {
     #[command(subcommand)]
@@ -34,8 +35,8 @@ struct Portcullis {
 }
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == "hook") {
-        return hook();
+    if let Some(words) = hook::words() {
+        return hook::run(words);
     }
     let command = Portcullis::parse().command;
     let stdout = std::io::stdout().lock();
@@ -49,19 +50,6 @@ fn main() -> ExitCode {
         complain(&error);
         commands::TROUBLE.into()
     })
-}
-
-/// Answers an agent host.
-fn hook() -> ExitCode {
-    let words = std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned());
-    let arguments: Vec<String> = words.collect();
-    let surroundings = portcullis_hook::Surroundings {
-        arguments: &arguments,
-        variable: &|name| std::env::var(name).ok(),
-        limit: portcullis_hook::VERDICT_LIMIT,
-    };
-    let (mut stdin, mut stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
-    portcullis_hook::run(&surroundings, &mut stdin, &mut stdout, &mut std::io::stderr()).into()
 }
 
 /// Says on standard error why a command could not be carried out.

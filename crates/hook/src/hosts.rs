@@ -1,3 +1,165 @@
-//! One file for each agent host.
+//! The agent hosts: one row here, one file each under `hosts/`.
+//!
+//! A row says how a host's document is read and how an answer is said in its dialect. Nothing here
+//! judges, waits or writes; [`crate::run`] and the daemon's `/v1/hooks/{host}` use the same rows.
 
-pub mod agentbot;
+mod agentbot;
+mod amp;
+mod claude;
+mod cline;
+mod codex;
+mod copilot;
+mod cursor;
+mod droid;
+mod gemini;
+mod kiro;
+mod opencode;
+mod qwen;
+mod windsurf;
+
+use crate::answer::{Answer, Printed};
+use crate::call::{Call, Failure, Fields, Given, Part};
+
+/// One agent host.
+pub struct Host {
+    /// The name in the arguments.
+    pub name: &'static str,
+    /// Its events, and what each wants.
+    pub events: &'static [(&'static str, Part)],
+    /// Reads its document.
+    pub read: fn(&Given<'_>) -> Result<Call, Failure>,
+    /// Says an answer.
+    pub say: fn(&Call, &Answer) -> Printed,
+    /// Says that there is no verdict and the document may be anything.
+    pub fail: fn(Part, &str) -> Printed,
+    /// Whether its own prompt may stand in for a person at this call.
+    pub may_ask: fn(&Call) -> bool,
+    /// Whether it runs exactly this input instead of the call's.
+    pub takes: fn(&Call, &str) -> bool,
+    /// Whether silence leaves an allowed call to its native rules.
+    pub may_pass: bool,
+    /// Whether silence at its prompt leaves the prompt to whoever sits there.
+    pub leaves_prompts: bool,
+    /// Whether a failure hides its reason from the model, so that a document is better.
+    pub hides_reasons: bool,
+}
+
+/// Every host.
+pub const HOSTS: &[Host] = &[
+    claude::HOST,
+    codex::HOST,
+    gemini::HOST,
+    copilot::HOST,
+    qwen::HOST,
+    opencode::HOST,
+    cursor::HOST,
+    agentbot::HOST,
+    amp::HOST,
+    windsurf::HOST,
+    kiro::HOST,
+    droid::HOST,
+    cline::HOST,
+];
+
+/// The host of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Host> {
+    HOSTS.iter().find(|host| host.name == name)
+}
+
+impl Host {
+    /// Reads a document: whose it is, then what it says.
+    ///
+    /// # Errors
+    /// It is another host's, or is not understood.
+    pub fn call(&self, given: &Given<'_>) -> Result<Call, Failure> {
+        let found = recognise(given.fields, given.variable);
+        let fits = match (self.name, found) {
+            (_, None) | ("claude", Some("copilot-pascal")) | ("droid", Some("claude")) => true,
+            ("copilot", Some(found)) => found == "copilot" || found == "copilot-pascal",
+            (name, Some(found)) => name == found,
+        };
+        if fits {
+            return (self.read)(given);
+        }
+        let text = format!("the document is not one of `{}`", self.name);
+        Err(Failure::new("HOOK_WRONG_HOST", text))
+    }
+
+    /// What an event of this host wants; the gate where it is not known.
+    #[must_use]
+    pub fn part(&self, event: Option<&str>) -> Part {
+        let named = |event: &str| self.events.iter().find(|(known, _)| *known == event);
+        event.and_then(named).map_or(Part::Gate, |(_, part)| *part)
+    }
+}
+
+/// Whose document this is, by its fields; the first row that fits counts.
+fn recognise(
+    fields: &Fields<'_>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Option<&'static str> {
+    let has = |name: &str| fields.has(name);
+    let event = fields.text("hook_event_name").ok().flatten().unwrap_or_default();
+    let is_pascal = event.starts_with(|sign: char| sign.is_ascii_uppercase());
+    if has("turn_id") && has("model") {
+        return Some("codex");
+    }
+    if event == "BeforeTool" || event == "AfterTool" {
+        return Some("gemini");
+    }
+    if is_pascal && has("transcript_path") {
+        return Some(if has("timestamp") { "qwen" } else { "claude" });
+    }
+    if is_pascal && has("timestamp") {
+        return Some("copilot-pascal");
+    }
+    if (has("sessionId") && has("toolName")) || (has("hookName") && has("toolInput")) {
+        return Some("copilot");
+    }
+    if matches!(event.as_str(), "pre_tool_use" | "permission_request" | "post_tool_use") {
+        return Some("agentbot");
+    }
+    if has("conversation_id") && has("generation_id") {
+        return Some("cursor");
+    }
+    if has("agent_action_name") {
+        return Some("windsurf");
+    }
+    if has("preToolUse") {
+        return Some("cline");
+    }
+    if event == "preToolUse" {
+        return Some("kiro");
+    }
+    if event.starts_with("tool.execute.") {
+        return Some("opencode");
+    }
+    (event.is_empty() && variable("AGENT").as_deref() == Some("amp")).then_some("amp")
+}
+
+/// Exit code 2 with the reason, whatever the event.
+fn blocked(_: Part, reason: &str) -> Printed {
+    Printed::blocked(reason)
+}
+
+/// The same at a gate; silence where the host's own prompt follows.
+fn blocked_or_left(part: Part, reason: &str) -> Printed {
+    match part {
+        Part::Gate => Printed::blocked(reason),
+        Part::Prompt | Part::Result | Part::Notice => Printed::nothing(),
+    }
+}
+
+/// `plan` tightens; every other mode of a host changes nothing.
+fn mode(name: Option<&str>) -> Option<&'static str> {
+    (name == Some("plan")).then_some("explore")
+}
+
+fn never(_: &Call) -> bool {
+    false
+}
+
+fn takes_nothing(_: &Call, _: &str) -> bool {
+    false
+}

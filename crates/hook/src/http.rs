@@ -1,9 +1,12 @@
-//! A blocking client for one request over TCP: just enough HTTP/1.1, and nothing taken on trust.
+//! A blocking client for one request over TCP or a socket of this machine: just enough HTTP/1.1,
+//! and nothing taken on trust.
 //!
 //! An answer counts only if its length is said and all of it came.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The longest answer that is read.
@@ -13,9 +16,11 @@ const MOST_BYTES: usize = 8 << 20;
 const MOST_HEAD: usize = 64 << 10;
 
 /// Where requests go.
+#[derive(Clone)]
 pub struct Server {
     authority: String,
     prefix: String,
+    socket: Option<PathBuf>,
 }
 
 /// What came back.
@@ -33,7 +38,9 @@ pub enum Trouble {
     Unreachable,
     /// It took too long.
     Late,
-    /// It was cut off, or is no HTTP.
+    /// The connection ended before the answer did.
+    Lost,
+    /// It is no HTTP, or not whole.
     Broken,
 }
 
@@ -41,9 +48,9 @@ impl Server {
     /// The server behind a URL; the message says what is wrong with it.
     pub fn of_url(url: &str) -> Result<Server, &'static str> {
         if url.starts_with("https://") {
-            return Err("AGENTBOT_API_URL says https, which this hook does not speak; use http");
+            return Err("it says https, which this hook does not speak; use http");
         }
-        let rest = url.strip_prefix("http://").ok_or("AGENTBOT_API_URL is no http URL")?;
+        let rest = url.strip_prefix("http://").ok_or("it is no http URL")?;
         let (authority, prefix) = match rest.find('/') {
             Some(at) => rest.split_at(at),
             None => (rest, ""),
@@ -53,10 +60,21 @@ impl Server {
         let holds =
             !authority.is_empty() && authority.bytes().all(is_plain) && prefix.bytes().all(is_path);
         if !holds {
-            return Err("AGENTBOT_API_URL is no http URL");
+            return Err("it is no http URL");
         }
         let prefix = prefix.trim_end_matches('/').to_owned();
-        Ok(Server { authority: authority.to_owned(), prefix })
+        Ok(Server { authority: authority.to_owned(), prefix, socket: None })
+    }
+
+    /// The server behind a socket of this machine.
+    pub fn of_socket(path: &Path) -> Server {
+        let socket = Some(path.to_owned());
+        Server { authority: "portcullis".to_owned(), prefix: String::new(), socket }
+    }
+
+    /// Whether it is behind a socket of this machine.
+    pub fn is_socket(&self) -> bool {
+        self.socket.is_some()
     }
 
     /// Sends one request and reads the answer, all within `limit`.
@@ -70,24 +88,41 @@ impl Server {
     ) -> Result<Reply, Trouble> {
         let end = Instant::now() + limit;
         let stream = self.connect(end)?;
+        self.exchange(stream, method, path, Some(key), body, end)
+    }
+
+    /// Sends one request over a connection and reads the answer, all before `end`.
+    pub fn exchange(
+        &self,
+        stream: Stream,
+        method: &str,
+        path: &str,
+        key: Option<&str>,
+        body: &str,
+        end: Instant,
+    ) -> Result<Reply, Trouble> {
         // INVARIANT: a key with a line end would be a header of its own; it is refused before.
-        let head = format!(
-            "{method} {}{path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {key}\r\n\
+        let key = key.map_or_else(String::new, |key| format!("Authorization: Bearer {key}\r\n"));
+        let mut request = format!(
+            "{method} {}{path} HTTP/1.1\r\nHost: {}\r\n{key}\
              Content-Type: application/json\r\nContent-Length: {}\r\n\
              X-Portcullis-Door: hook\r\nConnection: close\r\n\r\n",
             self.prefix,
             self.authority,
             body.len()
         );
+        request.push_str(body);
         let mut timed = Timed { stream, end };
-        timed
-            .write_all(head.as_bytes())
-            .and_then(|()| timed.write_all(body.as_bytes()))
-            .map_err(cut)?;
+        timed.write_all(request.as_bytes()).map_err(cut)?;
         read(BufReader::new(timed))
     }
 
-    fn connect(&self, end: Instant) -> Result<TcpStream, Trouble> {
+    /// A connection, before `end`.
+    pub fn connect(&self, end: Instant) -> Result<Stream, Trouble> {
+        if let Some(socket) = &self.socket {
+            let stream = UnixStream::connect(socket).map_err(|_| Trouble::Unreachable)?;
+            return Ok(Stream::Unix(stream));
+        }
         let has_port = self.authority.rsplit_once(':').is_some_and(|(_, port)| {
             !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
         });
@@ -99,16 +134,24 @@ impl Server {
                 break;
             }
             if let Ok(stream) = TcpStream::connect_timeout(&address, left) {
-                return Ok(stream);
+                return Ok(Stream::Tcp(stream));
             }
         }
         Err(Trouble::Unreachable)
     }
 }
 
+/// A connection.
+pub enum Stream {
+    /// Over the network of this machine.
+    Tcp(TcpStream),
+    /// Over a socket in the file system.
+    Unix(UnixStream),
+}
+
 /// A connection on which everything ends at one moment.
 struct Timed {
-    stream: TcpStream,
+    stream: Stream,
     end: Instant,
 }
 
@@ -121,26 +164,61 @@ impl Timed {
 
 impl Read for Timed {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.stream.set_read_timeout(self.left()?)?;
-        self.stream.read(bytes)
+        let left = self.left()?;
+        match &mut self.stream {
+            Stream::Tcp(stream) => {
+                stream.set_read_timeout(left)?;
+                stream.read(bytes)
+            }
+            Stream::Unix(stream) => {
+                stream.set_read_timeout(left)?;
+                stream.read(bytes)
+            }
+        }
     }
 }
 
 impl Write for Timed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.set_write_timeout(self.left()?)?;
-        self.stream.write(bytes)
+        let left = self.left()?;
+        match &mut self.stream {
+            Stream::Tcp(stream) => {
+                stream.set_write_timeout(left)?;
+                stream.write(bytes)
+            }
+            Stream::Unix(stream) => {
+                stream.set_write_timeout(left)?;
+                stream.write(bytes)
+            }
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
+        match &mut self.stream {
+            Stream::Tcp(stream) => stream.flush(),
+            Stream::Unix(stream) => stream.flush(),
+        }
     }
 }
 
+/// What is said of a connection that is no more.
+const LOST: &[ErrorKind] = &[
+    ErrorKind::BrokenPipe,
+    ErrorKind::ConnectionReset,
+    ErrorKind::ConnectionAborted,
+    ErrorKind::UnexpectedEof,
+];
+
 #[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn cut(error: io::Error) -> Trouble {
-    let is_late = matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock);
-    if is_late { Trouble::Late } else { Trouble::Broken }
+    let is_one_of = |kinds: &[ErrorKind]| kinds.contains(&error.kind());
+    if is_one_of(&[ErrorKind::TimedOut, ErrorKind::WouldBlock]) {
+        Trouble::Late
+    } else if is_one_of(LOST) {
+        Trouble::Lost
+    } else {
+        Trouble::Broken
+    }
 }
 
 fn read(mut reader: impl BufRead) -> Result<Reply, Trouble> {
@@ -186,6 +264,9 @@ fn line(reader: &mut impl BufRead, left: &mut usize) -> Result<String, Trouble> 
     let most = u64::try_from(*left).unwrap_or(0);
     reader.by_ref().take(most).read_until(b'\n', &mut bytes).map_err(cut)?;
     *left -= bytes.len();
+    if bytes.is_empty() {
+        return Err(Trouble::Lost);
+    }
     if bytes.pop() != Some(b'\n') {
         return Err(Trouble::Broken);
     }

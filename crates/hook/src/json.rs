@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// How deep arrays and objects may be nested.
 const MOST_DEPTH: usize = 64;
@@ -16,6 +17,25 @@ pub fn value(bytes: &[u8]) -> Result<Value, &'static str> {
     let value: Value = serde_json::from_str(text).map_err(|_| "it is not JSON")?;
     check_keys(text)?;
     Ok(value)
+}
+
+/// Looks at a text without keeping anything of it; the message says what is wrong with it.
+pub fn check(text: &str) -> Result<(), &'static str> {
+    let skipped: Result<&RawValue, _> = serde_json::from_str(text);
+    skipped.map_err(|_| "it is not JSON")?;
+    check_keys(text)
+}
+
+/// A text as JSON.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// An object of members that are JSON already, in this order.
+pub fn object(members: &[(&str, String)]) -> String {
+    let members: Vec<String> =
+        members.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
+    format!("{{{}}}", members.join(","))
 }
 
 /// Looks at the keys of a text that is JSON.

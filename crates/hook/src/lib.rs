@@ -1,48 +1,359 @@
 //! What a host starts: its document on standard input, the exact answer on standard output.
 //!
 //! It cannot fail open: whatever happens, one answer is written, and it allows only what a verdict
-//! allows. This crate knows std and `serde_json` and nothing else, so that it starts at once.
-//! To add a host, add a file under `hosts/` and a line to [`run`].
+//! allows. The thread that was started first waits, checks and writes; reading, asking the daemon
+//! ([`link`]) and having a call judged here ([`worker`]) happen in a second one, which may panic or
+//! hang. This crate knows std and `serde_json` and nothing else, so that it starts at once; what it
+//! needs beyond that are functions in [`Started`]. To add a host, add a file under `hosts/` and a
+//! row to [`hosts::HOSTS`].
 
 use std::io::{Read, Write};
-use std::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-mod hosts;
+pub mod answer;
+pub mod call;
+mod dropin;
+pub mod hosts;
 mod http;
 mod json;
+mod link;
+pub mod options;
+pub mod told;
+mod worker;
+
+use answer::{Answer, Printed};
+use call::{Call, Failure, Fields, Given, Part};
+use hosts::Host;
+use options::{Daemon, Options};
+use told::{Outcome, Told};
+
+pub use link::Proof;
 
 /// How long a verdict may take.
 pub const VERDICT_LIMIT: Duration = Duration::from_secs(10);
 
+/// The longest document that is read.
+const MOST_BYTES: u64 = 8 << 20;
+
+/// Checks a receipt: that its key signed it, and that it is about this very call.
+pub type Check = fn(&Proof<'_>) -> Result<(), String>;
+
+/// The environment: a name gives a value.
+pub type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// What a hook finds when it is started.
-pub struct Surroundings<'a> {
+pub struct Started {
     /// The words behind `hook`.
-    pub arguments: &'a [String],
+    pub arguments: Vec<String>,
     /// The environment.
-    pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// How long a verdict may take: [`VERDICT_LIMIT`].
+    pub variable: Box<Variables>,
+    /// How long a verdict of the drop-in may take: [`VERDICT_LIMIT`].
     pub limit: Duration,
+    /// When the process began.
+    pub began: Instant,
+    /// This program, to start it once more.
+    pub program: PathBuf,
+    /// The variables that a worker keeps where it keeps no others.
+    pub kept: Vec<(String, String)>,
+    /// The directory of this process.
+    pub directory: Option<String>,
+    /// A name that no other process has.
+    pub name: String,
+    /// Checks a receipt.
+    pub check: Check,
 }
 
 /// Answers one document; gives the exit code.
 pub fn run(
-    surroundings: &Surroundings<'_>,
-    stdin: &mut dyn Read,
+    started: Started,
+    stdin: Box<dyn Read + Send>,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> u8 {
-    match surroundings.arguments.split_first() {
-        Some((host, rest)) if host == "agentbot" => {
-            let started = Surroundings { arguments: rest, ..*surroundings };
-            hosts::agentbot::run(&started, stdin, stdout, stderr)
-        }
-        Some((host, _)) => {
-            let _ = writeln!(stderr, "error: no hook for `{host}`; use one of agentbot");
-            2
-        }
-        None => {
-            let _ = writeln!(stderr, "error: name the host, as in `portcullis hook agentbot`");
-            2
+    let printed = answer(started, stdin);
+    deliver(&printed, stdout, stderr)
+}
+
+/// Writes what is said. Where a document cannot be written, the reason on standard error and the
+/// exit code must do.
+fn deliver(printed: &Printed, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
+    if !printed.stdout.is_empty() {
+        let written = stdout.write_all(printed.stdout.as_bytes()).and_then(|()| stdout.flush());
+        if written.is_err() {
+            let _ = stderr.write_all(UNWRITTEN.as_bytes());
+            return 2;
         }
     }
+    let _ = stderr.write_all(printed.stderr.as_bytes()).and_then(|()| stderr.flush());
+    printed.code
+}
+
+const UNWRITTEN: &str = "Portcullis: the answer could not be written [HOOK_INTERNAL]";
+
+fn answer(started: Started, stdin: Box<dyn Read + Send>) -> Printed {
+    let Some((name, words)) = started.arguments.split_first() else {
+        return Printed::blocked(
+            "Portcullis: the hook was started without a host [HOOK_BAD_INPUT]",
+        );
+    };
+    let is_event = words.first().is_some_and(|word| !word.starts_with("--"));
+    if name == "agentbot" && !is_event {
+        return drop_in(&started, stdin);
+    }
+    let Some(host) = hosts::find(name) else {
+        let known: Vec<&str> = hosts::HOSTS.iter().map(|host| host.name).collect();
+        let text = format!("no hook for `{name}`; use one of {}", known.join(", "));
+        return Printed::blocked(&answer::reason(&text, "HOOK_BAD_INPUT"));
+    };
+    match Options::read(words) {
+        Ok(options) => supervised(host, options, started, stdin),
+        Err(failure) => {
+            let event = words.first().map(String::as_str);
+            (host.fail)(host.part(event), &failure.reason())
+        }
+    }
+}
+
+/// Has the work done beside, and answers at the deadline whatever became of it.
+fn supervised(
+    host: &'static Host,
+    options: Options,
+    started: Started,
+    stdin: Box<dyn Read + Send>,
+) -> Printed {
+    let options = Arc::new(options);
+    let end = started.began + options.deadline;
+    // What was understood so far: it says in which words a failure is told.
+    let understood: Arc<Mutex<Option<Call>>> = Arc::default();
+    let (tell, told) = channel();
+    let work = {
+        let (options, understood) = (Arc::clone(&options), Arc::clone(&understood));
+        move || {
+            let work = AssertUnwindSafe(|| work(host, &options, &started, stdin, end, &understood));
+            let _ = tell.send(catch_unwind(work));
+        }
+    };
+    let beside = std::thread::Builder::new().name("hook".to_owned()).spawn(work).is_ok();
+    let done = if beside {
+        told.recv_timeout(end.saturating_duration_since(Instant::now()))
+    } else {
+        Err(RecvTimeoutError::Disconnected)
+    };
+    let failure = match done {
+        Ok(Ok(Ok(printed))) => return printed,
+        Ok(Ok(Err(failure))) => failure,
+        Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
+            Failure::new("HOOK_INTERNAL", "could not judge this call")
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            Failure::new("HOOK_DEADLINE", "no answer in time; try again later")
+        }
+    };
+    let call = understood.lock().unwrap_or_else(PoisonError::into_inner).take();
+    failed(host, &options, call.as_ref(), &failure)
+}
+
+/// How a failure is said: by exit code and reason, or by a document where the host wants one.
+fn failed(host: &Host, options: &Options, call: Option<&Call>, failure: &Failure) -> Printed {
+    let reason = failure.reason();
+    let is_late = failure.code == "HOOK_DEADLINE" || failure.code == "HOOK_RECEIPT";
+    match call {
+        Some(call) if call.part == Part::Gate && (host.hides_reasons || is_late) => {
+            (host.say)(call, &Answer::Deny(reason))
+        }
+        Some(call) => (host.fail)(call.part, &reason),
+        None => (host.fail)(host.part(options.event.as_deref()), &reason),
+    }
+}
+
+fn work(
+    host: &Host,
+    options: &Options,
+    started: &Started,
+    stdin: Box<dyn Read + Send>,
+    end: Instant,
+    understood: &Mutex<Option<Call>>,
+) -> Result<Printed, Failure> {
+    let bytes = document(stdin)?;
+    let call = read(host, options, &bytes, &started.variable, started.directory.as_deref())?;
+    *understood.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.clone());
+    let place = link::Place::find(started, options)?;
+    if matches!(call.part, Part::Result | Part::Notice) {
+        observe(host, options, started, &place, &call, &bytes, end);
+        return Ok(Printed::nothing());
+    }
+    let answer = decide(host, options, started, &place, &call, end)?;
+    Ok((host.say)(&call, &fitted(host, options, &call, answer)))
+}
+
+/// Reads a document of a host.
+///
+/// # Errors
+/// It is not understood, or is another host's.
+pub fn read(
+    host: &Host,
+    options: &Options,
+    bytes: &[u8],
+    variable: &Variables,
+    directory: Option<&str>,
+) -> Result<Call, Failure> {
+    let fields = Fields::read(bytes)?;
+    let text = str::from_utf8(bytes).unwrap_or_default();
+    let given = Given { fields: &fields, options, variable: &variable, directory, text };
+    host.call(&given)
+}
+
+/// The bytes of standard input.
+fn document(stdin: Box<dyn Read + Send>) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let mut stdin = stdin.take(MOST_BYTES + 1);
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        let count = match stdin.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(_) => return Err(Failure::input("standard input cannot be read")),
+        };
+        let read = chunk.get(..count).unwrap_or_default();
+        // Asked for politely: a machine without memory gives an answer too.
+        bytes.try_reserve(count).map_err(|_| Failure::new("HOOK_INTERNAL", "no memory is left"))?;
+        bytes.extend_from_slice(read);
+    }
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Failure::new("HOOK_TOO_LARGE", "the call is larger than 8 MiB"));
+    }
+    Ok(bytes)
+}
+
+/// Asks the daemon, or has the call judged here.
+fn decide(
+    host: &Host,
+    options: &Options,
+    started: &Started,
+    place: &link::Place,
+    call: &Call,
+    end: Instant,
+) -> Result<Answer, Failure> {
+    if options.daemon != Daemon::Off {
+        // Only a run that nobody watches may be told to end; so it is not held at first.
+        let may_defer = host.name == "claude" && call.is_attended == Some(false);
+        let mut asked = place.ask(started, call, end, !may_defer);
+        if let Ok(told) = &asked
+            && told.outcome == Outcome::Ask
+        {
+            if told.policy.defers && call.part == Part::Gate {
+                return Ok(Answer::Defer);
+            }
+            asked = place.ask(started, call, end, true);
+        }
+        match asked {
+            Ok(told) => return Ok(with_daemon(host, call, told)),
+            Err(link::Unasked::Failed(failure)) => return Err(failure),
+            Err(link::Unasked::Unreachable) if options.daemon == Daemon::Required => {
+                return Ok(without_daemon(host, call));
+            }
+            Err(link::Unasked::Unreachable) => {}
+        }
+    }
+    let told = worker::judge(started, place, call, end)?;
+    Ok(by_worker(host, options, call, &told))
+}
+
+/// The answer to what the daemon said.
+#[must_use]
+pub fn with_daemon(host: &Host, call: &Call, told: Told) -> Answer {
+    let reason = told.reason();
+    match (call.part, told.outcome) {
+        (Part::Gate, Outcome::Allow) => Answer::Allow { reason, input: told.input },
+        // A rule is no answer to a prompt that the host's own rules want, unless the policy says so.
+        (Part::Prompt, Outcome::Allow)
+            if told.is_by_person || told.policy.answers_prompts || !host.leaves_prompts =>
+        {
+            Answer::Allow { reason, input: told.input }
+        }
+        (Part::Prompt, Outcome::Allow) | (Part::Result | Part::Notice, _) => Answer::Nothing,
+        (Part::Prompt, Outcome::Deny) if told.code == "HOOK_DEADLINE" && host.leaves_prompts => {
+            Answer::Nothing
+        }
+        (Part::Gate | Part::Prompt, Outcome::Ask | Outcome::Deny) => Answer::Deny(reason),
+    }
+}
+
+fn without_daemon(host: &Host, call: &Call) -> Answer {
+    if call.part == Part::Prompt && host.leaves_prompts {
+        return Answer::Nothing;
+    }
+    let text = "this call needs a person and the approval daemon is not running; \
+                ask the user to run: portcullis serve";
+    Answer::Deny(answer::reason(text, "HOOK_NO_DAEMON"))
+}
+
+/// The answer to what the worker said.
+fn by_worker(host: &Host, options: &Options, call: &Call, told: &Told) -> Answer {
+    let may_ask = match options.native_ask {
+        Some(false) => false,
+        Some(true) => (host.may_ask)(call) || host.name == "agentbot",
+        None => (host.may_ask)(call),
+    };
+    match told.outcome {
+        Outcome::Deny => Answer::Deny(told.reason()),
+        Outcome::Allow | Outcome::Ask if told.policy.needs_daemon => without_daemon(host, call),
+        Outcome::Allow if call.part == Part::Prompt && host.leaves_prompts => {
+            if told.policy.answers_prompts {
+                Answer::Allow { reason: told.reason(), input: None }
+            } else {
+                Answer::Nothing
+            }
+        }
+        Outcome::Allow => Answer::Allow { reason: told.reason(), input: None },
+        Outcome::Ask if call.part == Part::Gate && may_ask => Answer::Ask(answer::reason(
+            &format!("this call needs a person: {}", told.text),
+            &told.code,
+        )),
+        Outcome::Ask => without_daemon(host, call),
+    }
+}
+
+/// The answer as this host can take it.
+#[must_use]
+pub fn fitted(host: &Host, options: &Options, call: &Call, answer: Answer) -> Answer {
+    let Answer::Allow { input, .. } = &answer else { return answer };
+    match input {
+        Some(input) if !(host.takes)(call, input) => Answer::Deny(answer::edited(input)),
+        None if options.passes && host.may_pass && call.part == Part::Gate => Answer::Nothing,
+        Some(_) | None => answer,
+    }
+}
+
+/// Notes what a host tells without asking: with the daemon, else in the journal.
+fn observe(
+    host: &Host,
+    options: &Options,
+    started: &Started,
+    place: &link::Place,
+    call: &Call,
+    document: &[u8],
+    end: Instant,
+) {
+    if options.daemon != Daemon::Off && call.part == Part::Result {
+        let document = str::from_utf8(document).unwrap_or_default();
+        if place.tell(&format!("/v1/hooks/{}", host.name), document) {
+            return;
+        }
+    }
+    // Nothing is blocked by what cannot be noted.
+    let _ = worker::judge(started, place, call, end);
+}
+
+/// Agentbot's own hook: one answer and exit code 0, whatever happens.
+fn drop_in(started: &Started, mut stdin: Box<dyn Read + Send>) -> Printed {
+    let words: Vec<String> = started.arguments.iter().skip(1).cloned().collect();
+    let work = AssertUnwindSafe(|| dropin::answer(started, &words, &mut stdin));
+    catch_unwind(work)
+        .unwrap_or_else(|_| dropin::denied("could not judge this call [HOOK_INTERNAL]"))
 }

@@ -3,12 +3,12 @@
 #![cfg(test)]
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use portcullis_hook::{Surroundings, VERDICT_LIMIT, run};
+use portcullis_hook::{Started, VERDICT_LIMIT, run};
 use serde_json::{Value, json};
 
 const CALL: &str = r#"{"tool":"bash","input":{"command":"npm publish"}}"#;
@@ -58,16 +58,22 @@ fn request(stream: &TcpStream) -> String {
 }
 
 fn hook(stdin: &str, environment: &[(&str, &str)], arguments: &[&str], limit: Duration) -> Value {
-    let variables: HashMap<_, _> = environment.iter().copied().collect();
-    let arguments: Vec<String> =
-        ["agentbot"].iter().chain(arguments).map(ToString::to_string).collect();
-    let surroundings = Surroundings {
-        arguments: &arguments,
-        variable: &|name| variables.get(name).map(ToString::to_string),
+    let variables: HashMap<String, String> =
+        environment.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let started = Started {
+        arguments: ["agentbot"].iter().chain(arguments).map(ToString::to_string).collect(),
+        variable: Box::new(move |name| variables.get(name).cloned()),
         limit,
+        began: Instant::now(),
+        program: "/nothing".into(),
+        kept: Vec::new(),
+        directory: None,
+        name: "test".to_owned(),
+        check: |_| Err("nobody checks".to_owned()),
     };
+    let stdin = Box::new(Cursor::new(stdin.to_owned()));
     let (mut out, mut error) = (Vec::new(), Vec::new());
-    let code = run(&surroundings, &mut stdin.as_bytes(), &mut out, &mut error);
+    let code = run(started, stdin, &mut out, &mut error);
     assert_eq!(code, 0, "the exit code is 0 whatever happens");
     let text = String::from_utf8(out).unwrap();
     assert!(text.ends_with('\n') && text.lines().count() == 1, "one line: {text:?}");

@@ -1,0 +1,132 @@
+//! `portcullis hook`: what the small crate behind it is handed, and the worker it starts.
+//!
+//! Nothing here parses arguments with the rest of the binary: a hook must start at once, and
+//! answer whatever its arguments are.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use portcullis_approval::receipt::Receipt;
+use portcullis_approval::{CallText, audit};
+use portcullis_daemon::clock::Clock;
+use portcullis_hook::{Proof, Started, VERDICT_LIMIT};
+
+pub mod installed;
+pub mod journal;
+mod worker;
+
+/// The name under which Amp starts the binary: it can give no arguments.
+const AMP: &str = "portcullis-hook-amp";
+
+/// The words behind `hook`, if this process is one.
+pub fn words() -> Option<Vec<String>> {
+    let mut words = std::env::args_os();
+    let own = words.next().map(PathBuf::from);
+    if own.as_ref().and_then(|own| own.file_name()).is_some_and(|name| name == AMP) {
+        return Some(vec!["amp".to_owned()]);
+    }
+    let is_hook = words.next().is_some_and(|word| word == "hook");
+    is_hook.then(|| words.map(|word| word.to_string_lossy().into_owned()).collect())
+}
+
+/// Answers an agent host.
+pub fn run(words: Vec<String>) -> ExitCode {
+    let began = Instant::now();
+    // What a panic says is for nobody: the answer that stands for it is written at the end.
+    std::panic::set_hook(Box::new(|_| {}));
+    if words.first().is_some_and(|word| word == "--worker") {
+        return worker::run(&words);
+    }
+    let started = Started {
+        arguments: words,
+        variable: Box::new(|name| std::env::var(name).ok()),
+        limit: VERDICT_LIMIT,
+        began,
+        program: program(),
+        kept: kept(),
+        directory: std::env::current_dir()
+            .ok()
+            .and_then(|path| path.into_os_string().into_string().ok()),
+        name: format!("hook-{}-{}", std::process::id(), Clock::new().now()),
+        check,
+    };
+    let stdin = Box::new(std::io::stdin());
+    portcullis_hook::run(started, stdin, &mut Output::open(), &mut std::io::stderr()).into()
+}
+
+/// This program: the file that runs, even if another one lies there by now.
+fn program() -> PathBuf {
+    if cfg!(target_os = "linux") {
+        return PathBuf::from("/proc/self/exe");
+    }
+    std::env::current_exe().unwrap_or_default()
+}
+
+/// Only a build for tests lets its worker be told to fail.
+fn kept() -> Vec<(String, String)> {
+    if !cfg!(debug_assertions) {
+        return Vec::new();
+    }
+    let fault = std::env::var(worker::FAULT).ok();
+    fault.into_iter().map(|fault| (worker::FAULT.to_owned(), fault)).collect()
+}
+
+/// Checks a receipt: the pinned key signed it, it allows, and it is about this call.
+fn check(proof: &Proof<'_>) -> Result<(), String> {
+    let key = audit::unhex(proof.key).ok_or("the pinned key is none")?;
+    let call = proof.call;
+    let text = CallText {
+        tool: call.tool.clone(),
+        input: proof.input.to_owned(),
+        cwd: call.cwd.clone(),
+        host: Some(call.host.to_owned()),
+        session: call.session.clone(),
+        home: None,
+        shell: None,
+        run: None,
+        call_id: None,
+        description: None,
+    };
+    let digest = text.digest().ok_or("the input is not JSON")?;
+    let now = Clock::new().now();
+    let receipt = Receipt::verify(proof.receipt, &key, Some(&digest), now)
+        .map_err(|error| error.to_string())?;
+    if receipt.outcome == "allow" { Ok(()) } else { Err("it does not allow".to_owned()) }
+}
+
+/// Standard output, without a buffer: one answer is one write.
+struct Output(Option<File>);
+
+impl Output {
+    fn open() -> Output {
+        let file = std::io::stdout().as_fd().try_clone_to_owned().ok().map(File::from);
+        // A closed output was opened again on nothing before `main`; what is written there
+        // reaches nobody, and that must not look like silence.
+        Output(file.filter(|file| !is_nothing(file)))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match &mut self.0 {
+            Some(file) => file.write(bytes),
+            None => Err(std::io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether a file is `/dev/null`.
+fn is_nothing(file: &File) -> bool {
+    let Ok(metadata) = file.metadata() else { return true };
+    let nothing = std::fs::metadata("/dev/null").map(|nothing| nothing.rdev());
+    metadata.file_type().is_char_device() && nothing.is_ok_and(|rdev| rdev == metadata.rdev())
+}

@@ -1,0 +1,10 @@
+//! The hooks as hosts meet them: the real binary, a home of its own, the recorded documents.
+
+#![cfg(test)]
+
+mod hooks {
+    pub mod daemon;
+    pub mod faults;
+    pub mod house;
+    pub mod recorded;
+}

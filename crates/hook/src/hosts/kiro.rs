@@ -1,0 +1,40 @@
+//! Kiro, by its documentation: exit code 2 with the reason, or nothing.
+
+use super::{Host, blocked, never, takes_nothing, windsurf};
+use crate::call::{Call, Failure, Given, Part};
+
+/// The row.
+pub const HOST: Host = Host {
+    name: "kiro",
+    events: EVENTS,
+    read,
+    say: |_, answer| windsurf::by_code(answer),
+    fail: blocked,
+    may_ask: never,
+    takes: takes_nothing,
+    may_pass: false,
+    leaves_prompts: false,
+    hides_reasons: false,
+};
+
+const EVENTS: &[(&str, Part)] = &[("preToolUse", Part::Gate), ("PreToolUse", Part::Gate)];
+
+fn read(given: &Given<'_>) -> Result<Call, Failure> {
+    let fields = given.fields;
+    let (event, part) = given.event(EVENTS)?;
+    Ok(Call {
+        host: "kiro",
+        part,
+        event,
+        tool: fields.need("tool_name")?,
+        input: fields.object("tool_input")?,
+        cwd: Some(fields.need("cwd")?),
+        session: fields.text("session_id")?,
+        run: None,
+        call_id: None,
+        agent: None,
+        mode: None,
+        is_attended: None,
+        is_pascal: false,
+    })
+}
