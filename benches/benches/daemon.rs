@@ -26,6 +26,9 @@ use tokio::runtime::Runtime;
 /// Where a child prepares a store and waits to be killed.
 const PREPARE: &str = "PORTCULLIS_BENCH_PREPARE";
 
+/// So many connections ask at once where throughput is measured: as many calls share a sync.
+const MANY_AT_ONCE: usize = 256;
+
 /// A page of memory more or less is nobody's.
 const KIB: f64 = 1024.0;
 
@@ -148,10 +151,19 @@ impl Bench {
         };
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let (mut our_p99, mut allowed, mut their_p99) = (Vec::new(), Vec::new(), Vec::new());
-        run(house.address, 32, None);
+        run(house.address, MANY_AT_ONCE, None);
+        let daemon = house.daemon.as_ref().expect("it serves");
+        let (mut our_cpu, mut their_cpu) = (Vec::new(), Vec::new());
         for _ in 0..self.rounds() {
-            theirs.push(run(bare.address, 32, None).rate);
-            ours.push(run(house.address, 32, None).rate);
+            let cpu = |served: &Served, rates: &mut Vec<f64>, costs: &mut Vec<f64>| {
+                let before = served.cpu();
+                let went = run(served.address, MANY_AT_ONCE, None);
+                rates.push(went.rate);
+                #[expect(clippy::cast_precision_loss, reason = "a few hundred thousand")]
+                costs.push((served.cpu() - before) * 1e6 / went.took.len() as f64);
+            };
+            cpu(&bare, &mut theirs, &mut their_cpu);
+            cpu(daemon, &mut ours, &mut our_cpu);
             // Equal load, well below what either can take.
             let pace = Some(50.0);
             let their = quantile(&run(bare.address, 8, pace).took, 0.99);
@@ -161,8 +173,11 @@ impl Bench {
             allowed.push(3.0 * their + 2.0 * quantile(&sync, 0.99));
         }
         let mut table = Table::default();
-        table.note("bare route, 32 connections", format!("{:.0}/s", median(&theirs)));
-        table.note("classify, 32 connections", format!("{:.0}/s", median(&ours)));
+        let told = |rates: &[f64], costs: &[f64]| {
+            format!("{:.0}/s, {:.0} µs of CPU each", median(rates), median(costs))
+        };
+        table.note("bare route", told(&theirs, &their_cpu));
+        table.note("classify", told(&ours, &our_cpu));
         let ratio = ratios(&ours, &theirs);
         table.judge(
             "classify over the bare route",

@@ -75,6 +75,16 @@ impl Served {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() * 1024
     }
 
+    /// Seconds of CPU time it has used.
+    #[must_use]
+    pub fn cpu(&self) -> f64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let text = text.unwrap_or_default();
+        let fields = text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        // User and system time, in hundredths: the twelfth and thirteenth behind the name.
+        fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+    }
+
     /// Ends it at once.
     pub fn kill(self) {}
 }

@@ -86,11 +86,7 @@ fn check(proof: &Proof<'_>) -> Result<(), String> {
         cwd: call.cwd.clone(),
         host: Some(call.host.to_owned()),
         session: call.session.clone(),
-        home: None,
-        shell: None,
-        run: None,
-        call_id: None,
-        description: None,
+        ..CallText::default()
     };
     let digest = text.digest().ok_or("the input is not JSON")?;
     let now = Clock::new().now();
