@@ -15,7 +15,7 @@ use crate::chance::Chance;
 use crate::checkout;
 
 mod checks;
-mod daemon;
+pub mod daemon;
 mod people;
 
 use checks::check;
@@ -100,7 +100,7 @@ fn cycles(
 }
 
 /// The binary of this checkout.
-fn built() -> anyhow::Result<PathBuf> {
+pub fn built() -> anyhow::Result<PathBuf> {
     let root = checkout::root();
     let status = Command::new("cargo")
         .args(["build", "--quiet", "--package", "portcullis-cli"])

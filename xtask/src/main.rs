@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod chance;
 mod checkout;
+mod clients;
 mod converse;
 mod differential;
 mod fuzz;
@@ -40,6 +41,8 @@ enum Command {
     Oracle(oracle::Arguments),
     /// Kills a daemon at work, again and again, and looks what it kept.
     Kill(kill::Arguments),
+    /// Plays the real clients of other systems against the daemon.
+    Clients(clients::Arguments),
     /// Plays a conversation against a running daemon.
     Converse(converse::Arguments),
     /// Runs the fuzz targets.
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Meaning(arguments) => meaning::run(arguments),
         Command::Oracle(arguments) => oracle::run(&arguments),
         Command::Kill(arguments) => kill::run(&arguments),
+        Command::Clients(arguments) => clients::run(&arguments),
         Command::Converse(arguments) => converse::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

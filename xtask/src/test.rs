@@ -76,6 +76,7 @@ const STEPS: &[Step] = &[
     Step { name: "meaning",      needs: SHELLS,                check: meaning },
     Step { name: "oracle",       needs: WATCH,                 check: oracle },
     Step { name: "kill",         needs: &[],                   check: kill },
+    Step { name: "clients",      needs: &[Tool::Node, Tool::Npm], check: clients },
     Step { name: "benches",      needs: &[Tool::CppCompiler],  check: benches },
     Step { name: "deny",         needs: &[Tool::CargoDeny],    check: deny },
     Step { name: "advisories",   needs: &[Tool::CargoDeny],    check: advisories },
@@ -242,6 +243,11 @@ fn oracle(root: &Path) -> anyhow::Result<Report> {
 fn kill(root: &Path) -> anyhow::Result<Report> {
     let report = whole(xtask(root).arg("kill").args(["--cycles", KILLS]))?;
     Ok(report.noted("kill: "))
+}
+
+/// The real clients of other systems against the daemon.
+fn clients(root: &Path) -> anyhow::Result<Report> {
+    Ok(whole(xtask(root).arg("clients"))?.noted("clients: "))
 }
 
 fn deny(root: &Path) -> anyhow::Result<Report> {

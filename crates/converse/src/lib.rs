@@ -22,7 +22,7 @@
 //! | expect close | `on`, `expect_close`: the code |
 //! | disconnect | `on`, `disconnect: true` |
 //! | http | `http` (`"POST /v1/calls"`), `key`, `body`, `headers`, `at`, `status` (200), `expect`; `later` (a name) leaves it waiting; `"eventually": true` repeats it until it fits |
-//! | waits, done | `waits`: the request of this name has no answer yet; `done`: it has, with `status` and `expect` |
+//! | waits, done | `waits`: the request of this name has no answer yet; `done`: it gets one, with `status` and `expect`; `answered`: it gets any |
 //! | restart | `restart: true`: the daemon goes down and comes up; every connection is gone |
 //! | read | `read` (a path below `${dir}`), `expect`; `"eventually": true` reads it until it fits |
 //! | files | `write` (a path) with `text`; `link` (a path) with `to`; `directory` (a path): below `${dir}` |
@@ -98,6 +98,31 @@ impl Conversation {
         }
         let step::Head { about, proves, config, policy, down_ms } = head;
         Ok(Conversation { file: file.to_owned(), about, proves, config, policy, down_ms, steps })
+    }
+
+    /// A conversation that a table makes: its name, and its steps.
+    ///
+    /// # Errors
+    /// A value is no step; its place is named.
+    pub fn of(name: &str, steps: &[serde_json::Value]) -> Result<Conversation, Fault> {
+        let mut lines = Vec::new();
+        for (index, step) in steps.iter().enumerate() {
+            let line: Line = serde_json::from_value(step.clone()).map_err(|error| Fault {
+                file: name.into(),
+                line: index + 1,
+                message: format!("no step: {error}"),
+            })?;
+            lines.push((index + 1, line));
+        }
+        Ok(Conversation {
+            file: name.into(),
+            about: name.to_owned(),
+            proves: Vec::new(),
+            config: String::new(),
+            policy: String::new(),
+            down_ms: 0,
+            steps: lines,
+        })
     }
 
     /// Every conversation of a directory, in order of their names.

@@ -96,6 +96,9 @@ impl<R: AsyncFnMut() -> Result<String, String>> Player<R> {
             let answer = self.answer(name).await?;
             return self.held(step, &answer).map_err(|fault| format!("`{name}`: {fault}"));
         }
+        if let Some(name) = &step.answered {
+            return self.answer(name).await.map(drop);
+        }
         if step.restart {
             self.sockets.clear();
             self.address = (self.restart)().await?;

@@ -78,6 +78,8 @@ pub struct Line {
     pub waits: Option<String>,
     /// The name of a request that gets its answer.
     pub done: Option<String>,
+    /// The name of a request that gets whatever answer.
+    pub answered: Option<String>,
     /// Restarts the daemon.
     #[serde(default)]
     pub restart: bool,

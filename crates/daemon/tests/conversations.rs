@@ -2,8 +2,12 @@
 
 #![cfg(test)]
 
+#[path = "conversations/across.rs"]
+mod across;
 #[path = "conversations/beyond.rs"]
 mod beyond;
+#[path = "conversations/races.rs"]
+mod races;
 #[path = "conversations/stage.rs"]
 mod stage;
 

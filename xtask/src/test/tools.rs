@@ -24,6 +24,10 @@ pub enum Tool {
     Unshare,
     /// Builds the fuzzing engine.
     CppCompiler,
+    /// Runs the real clients of other systems.
+    Node,
+    /// Installs what they are made of.
+    Npm,
     /// Checks licences, bans, sources and advisories.
     CargoDeny,
 }
@@ -38,6 +42,8 @@ impl Tool {
             Tool::Strace => "strace",
             Tool::Unshare => "unshare",
             Tool::CppCompiler => "c++",
+            Tool::Node => "node",
+            Tool::Npm => "npm",
             Tool::CargoDeny => "cargo-deny",
         }
     }
@@ -51,6 +57,8 @@ impl Tool {
             Tool::Strace => Some("strace"),
             Tool::Unshare => Some("util-linux"),
             Tool::CppCompiler => Some("g++"),
+            Tool::Node => Some("nodejs"),
+            Tool::Npm => Some("npm"),
             Tool::CargoDeny => None,
         }
     }

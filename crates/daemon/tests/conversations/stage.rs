@@ -11,7 +11,7 @@ use portcullis_daemon::config::Config;
 use portcullis_daemon::identity::{NewKey, make_key};
 use portcullis_daemon::{Parts, open};
 use portcullis_layers::Places;
-use portcullis_store::Sqlite;
+use portcullis_store::{AuditFilter, Sqlite, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
@@ -87,6 +87,15 @@ impl House {
     /// What a conversation is played against.
     pub fn stage(&self) -> Stage {
         Stage { address: self.stage.address.clone(), values: self.stage.values.clone() }
+    }
+
+    /// The asks that the audit says were settled, in order.
+    pub async fn settled(&self) -> Vec<String> {
+        let store = Sqlite::open(self.directory.path().join("portcullis.db"), "look").unwrap();
+        let mut filter = AuditFilter::after(0, 100_000);
+        filter.kinds = vec!["ask.settled".to_owned()];
+        let entries = store.audit(&filter).await.unwrap();
+        entries.into_iter().map(|entry| entry.subject).collect()
     }
 
     /// Brings the node down.
