@@ -116,21 +116,26 @@ pub struct Known<'a> {
 pub fn of_words(tree: &Tree, words: &[Word], known: Known<'_>) -> Vec<Arg> {
     let mut args = Vec::with_capacity(words.len());
     for word in words {
-        let span = tree.locate(word.span);
-        match tree.value(word) {
-            Value::Literal(text) => args.push(Arg::new(Text::Known(lossless(text)), span)),
-            value @ (Value::Pattern { .. } | Value::Tainted(_)) => {
-                let text = shaped(tree, word, &value, known);
-                let text = text.unwrap_or_else(|| plain(&value));
-                let ending = ending(tree, word.parts);
-                args.push(Arg { ending, ..Arg::new(text, span) });
-            }
-            Value::Set(members) => {
-                args.extend(members.iter().map(|member| Arg::new(plain(member), span)));
-            }
-        }
+        add_word(tree, word, known, &mut args);
     }
     args
+}
+
+/// Adds the arguments one word stands for.
+pub fn add_word(tree: &Tree, word: &Word, known: Known<'_>, args: &mut Vec<Arg>) {
+    let span = tree.locate(word.span);
+    match tree.value(word) {
+        Value::Literal(text) => args.push(Arg::new(Text::Known(lossless(text)), span)),
+        value @ (Value::Pattern { .. } | Value::Tainted(_)) => {
+            let text = shaped(tree, word, &value, known);
+            let text = text.unwrap_or_else(|| plain(&value));
+            let ending = ending(tree, word.parts);
+            args.push(Arg { ending, ..Arg::new(text, span) });
+        }
+        Value::Set(members) => {
+            args.extend(members.iter().map(|member| Arg::new(plain(member), span)));
+        }
+    }
 }
 
 /// What a value alone tells.

@@ -21,7 +21,7 @@ pub enum Setting {
 #[must_use]
 pub fn setting(name: &str, value: Option<&str>) -> Setting {
     let has = |names: &[&str], globs: &[&str]| {
-        names.binary_search(&name).is_ok() || globs.iter().any(|glob| glob::matches(glob, name))
+        names.binary_search(&name).is_ok() || globs.iter().any(|glob| fits(glob, name))
     };
     if has(HARMLESS, HARMLESS_GLOBS) {
         return Setting::Harmless;
@@ -36,13 +36,18 @@ pub fn setting(name: &str, value: Option<&str>) -> Setting {
     if has(LOADER, LOADER_GLOBS) { Setting::Loader } else { Setting::Foreign }
 }
 
+/// Whether a name fits a pattern; most differ in their first letter.
+fn fits(glob: &str, name: &str) -> bool {
+    let (first, own) = (glob.bytes().next(), name.bytes().next());
+    (first == Some(b'*') || first == own) && glob::matches(glob, name)
+}
+
 /// Whether a variable holds a secret, by its name.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let is_quiet = name.ends_with("_FILE") || name.ends_with("_PATH");
     !is_quiet
-        && (SECRET.binary_search(&name).is_ok()
-            || SECRET_GLOBS.iter().any(|glob| glob::matches(glob, name)))
+        && (SECRET.binary_search(&name).is_ok() || SECRET_GLOBS.iter().any(|glob| fits(glob, name)))
 }
 
 #[cfg(test)]

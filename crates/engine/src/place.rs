@@ -154,6 +154,9 @@ fn join(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
 /// The path without `.`, `..` and doubled separators, absolute in `directory`.
 #[must_use]
 pub fn normalise(path: &str, directory: &str) -> String {
+    if is_normal(path) {
+        return path.to_owned();
+    }
     let mut parts: Vec<&str> = Vec::new();
     let base = if path.starts_with('/') { "" } else { directory };
     for part in base.split('/').chain(path.split('/')) {
@@ -174,6 +177,23 @@ pub fn normalise(path: &str, directory: &str) -> String {
         out.push('/');
     }
     out
+}
+
+/// Whether a path is absolute already and holds nothing that means nothing.
+fn is_normal(path: &str) -> bool {
+    let mut bytes = path.bytes();
+    if bytes.next() != Some(b'/') {
+        return false;
+    }
+    // A separator, or a part that begins with a dot, may have to go.
+    let mut begins = true;
+    for byte in bytes {
+        if begins && matches!(byte, b'/' | b'.') {
+            return false;
+        }
+        begins = byte == b'/';
+    }
+    !begins || path.len() == 1
 }
 
 #[cfg(test)]

@@ -62,7 +62,9 @@ pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
         let place = table::FILED.binary_search_by(|(known, _)| (*known).cmp(segment)).ok();
         place.and_then(|place| table::FILED.get(place)).map_or(&[][..], |(_, places)| *places)
     });
-    let ends = table::ENDS.iter().filter(|(end, _)| name.ends_with(end));
+    let last = name.as_bytes().last();
+    let is_end = |end: &str| end.as_bytes().last() == last && name.ends_with(end);
+    let ends = table::ENDS.iter().filter(|(end, _)| is_end(end));
     let begins = table::BEGINS.iter().filter(|(begin, _)| name.starts_with(begin));
     filed
         .chain(ends.chain(begins).map(|(_, place)| place))
@@ -151,6 +153,13 @@ impl Pattern {
     }
 
     fn fits_segments(&self, path: &[&str]) -> bool {
+        // Most are told apart by the name alone.
+        if let (Some(last), Some(name)) = (self.segments.last(), path.last())
+            && *last != "**"
+            && !fits_name(last, name)
+        {
+            return false;
+        }
         fits_all(self.segments, path)
             && !self.except.iter().any(|except| {
                 let except: Vec<&str> = segments(except).collect();

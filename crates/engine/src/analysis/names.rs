@@ -75,6 +75,9 @@ pub(crate) fn of_args(args: &[Arg]) -> Vec<EffectOn> {
 
 /// What an act prints that may be the name of a file.
 pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn> {
+    if prints == Prints::Nothing {
+        return Vec::new();
+    }
     let args = act.args.get(1..).unwrap_or_default();
     let operands: Vec<Arg> =
         usage.operands.iter().filter_map(|&at| args.get(at)).cloned().collect();

@@ -19,7 +19,7 @@ impl Walk<'_, '_> {
         let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
         self.declares_tables(words);
         let outer = self.analysis.shown.take();
-        let mut dashless = Vec::new();
+        let mut dashless = Vec::with_capacity(words.len());
         for word in words {
             let from = self.analysis.found.acts.len();
             self.word(word);
@@ -35,8 +35,7 @@ impl Walk<'_, '_> {
         let span = self.span(command.span);
         let mut args = Vec::with_capacity(words.len());
         for (word, is_operand) in words.iter().zip(dashless) {
-            let own = self.args(std::slice::from_ref(word));
-            args.extend(own.into_iter().map(|arg| Arg { is_operand, ..arg }));
+            self.add_args(word, is_operand, &mut args);
         }
         // Words that vanish leave the next one as the program.
         if args.is_empty() {

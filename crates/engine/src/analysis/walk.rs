@@ -49,6 +49,23 @@ impl Walk<'_, '_> {
         self.analysis.found.syntax.push((syntax, span));
     }
 
+    /// Adds the arguments of one word; none of them begins with a dash if it is an operand.
+    pub(super) fn add_args(
+        &self,
+        word: &portcullis_shell::Word,
+        is_operand: bool,
+        to: &mut Vec<Arg>,
+    ) {
+        let state = &self.analysis.state;
+        let known = arg::Known { directory: state.directory.as_deref(), homes: &state.homes };
+        let from = to.len();
+        arg::add_word(self.tree, word, known, to);
+        for arg in to.iter_mut().skip(from) {
+            arg.is_operand = is_operand;
+            arg.span = self.within.unwrap_or(arg.span);
+        }
+    }
+
     pub(super) fn args(&self, words: &[portcullis_shell::Word]) -> Vec<Arg> {
         let state = &self.analysis.state;
         let known = arg::Known { directory: state.directory.as_deref(), homes: &state.homes };

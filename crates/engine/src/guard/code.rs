@@ -39,7 +39,8 @@ fn destroys(act: &Act) -> bool {
         Some(text.rsplit('/').next().unwrap_or(text))
     };
     let fits = |at: usize| {
-        lists::DESTROYERS.iter().any(|words| {
+        let first = word(at).and_then(|word| word.bytes().next());
+        lists::DESTROYERS.iter().filter(|words| words.bytes().next() == first).any(|words| {
             words.split('+').enumerate().all(|(behind, known)| word(at + behind) == Some(known))
         })
     };

@@ -30,7 +30,9 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     }
     let has = |names: &[&str]| act.options.iter().any(|option| names.contains(option));
     let is_recursive = has(&["-r", "-R", "--recursive"]);
-    for target in &removed {
+    // An expression that chooses by names removes those, and not everything.
+    let chooses = act.base_name() == Some("find") && removed.iter().any(|one| one.is_pattern);
+    for target in removed.iter().filter(|_| !chooses) {
         let is_whole = is_recursive || target.is_deep || !is_remover;
         let path = target.place.as_ref().map(|place| place.normalised.as_str());
         let home = scene.ground.home.as_deref();

@@ -2,6 +2,8 @@
 
 use super::facts::is_stream;
 use super::{Bench, Facts};
+use std::borrow::Cow;
+
 use crate::act::{Act, ActKind};
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, Target};
@@ -19,12 +21,15 @@ const QUOTED: usize = 80;
 impl<'a> Bench<'a> {
     /// What an act is about, for messages.
     pub(crate) fn subject(&self, facts: &Facts) -> String {
-        let quoted = if let Some(text) = &self.text {
+        let quoted: Cow<'_, str> = if let Some(text) = &self.text {
             let span = facts.act.span;
             let bytes = if span.is_empty() { text.as_bytes() } else { span.of(text.as_bytes()) };
             // A little more than is quoted, so that it shows that something is missing.
             let start = bytes.get(..QUOTED + 8).unwrap_or(bytes);
-            String::from_utf8_lossy(start).trim().to_owned()
+            match String::from_utf8_lossy(start) {
+                Cow::Borrowed(text) => text.trim().into(),
+                Cow::Owned(text) => text.trim().to_owned().into(),
+            }
         } else {
             let args: Vec<&str> = facts.act.args.iter().map(Arg::prefix).collect();
             let target = facts.act.effects.first().map(|on| match &on.target {
@@ -34,9 +39,9 @@ impl<'a> Bench<'a> {
                 Target::Unknown(_) | Target::Named(_) | Target::None => "",
             });
             match (args.is_empty(), target.unwrap_or_default()) {
-                (false, _) => args.join(" "),
-                (true, "") => self.call.tool.clone(),
-                (true, target) => format!("{} {target}", self.call.tool),
+                (false, _) => args.join(" ").into(),
+                (true, "") => self.call.tool.as_str().into(),
+                (true, target) => format!("{} {target}", self.call.tool).into(),
             }
         };
         let line = quoted.lines().next().unwrap_or_default();
@@ -88,6 +93,10 @@ impl<'a> Bench<'a> {
 
     fn speaking_of_shell(&self, outcome: Outcome, facts: &Facts) -> Option<&'a Rule> {
         let act = &facts.act;
+        let lists = [&self.rules, &self.writers, &self.readers];
+        if lists.iter().all(|rules| rules.any(outcome).is_none()) {
+            return None;
+        }
         let args = known(act);
         let mut others = Vec::new();
         if let Some(base) = act.base_name().filter(|base| Some(*base) != act.program()) {

@@ -1,0 +1,89 @@
+//! Every call gets a verdict under every policy, and the laws of verdicts hold for it.
+
+#![no_main]
+
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+use portcullis_engine::call::Shell;
+use portcullis_engine::{Call, Lexical, Mode, Outcome, Policy, PolicyText, Source, Verdict, judge};
+use portcullis_shell::Dialect;
+use serde_json::{Value, json};
+
+/// Policies of several kinds; the same again with one deny rule more.
+const POLICIES: [&str; 6] = [
+    "{}",
+    r#"{"rules":{"allow":["Bash(git:*)","Bash(npm run:*)","Bash(cat *)","Read(**)"],"ask":["Bash(git push:*)"]}}"#,
+    r#"{"sensitive_reads":"allow","network_reads":"allow","destructive":"deny"}"#,
+    r#"{"exec":{"security":"allowlist","ask":"on-miss","allowlist":["git **"]}}"#,
+    r#"{"paths":{"forbidden":["**/.env*"],"jail":true},"hopeless":"deny"}"#,
+    r#"{"rules":{"allow":["Bash"]}}"#,
+];
+
+fn policies() -> &'static [(Policy, Policy)] {
+    static ALL: OnceLock<Vec<(Policy, Policy)>> = OnceLock::new();
+    ALL.get_or_init(|| POLICIES.iter().map(|text| pair(text)).collect())
+}
+
+/// A policy, and the same with one deny rule more.
+fn pair(text: &str) -> (Policy, Policy) {
+    let value: Value = serde_json::from_str(text).expect("a policy is JSON");
+    let mut stricter = value.clone();
+    let rules = &mut stricter["rules"];
+    if rules.is_null() {
+        *rules = json!({});
+    }
+    rules["deny"] = json!(["Bash(rm:*)", "Read(secret/**)", "Write(secret/**)"]);
+    let policy = |value: &Value| {
+        let text = PolicyText::from_json(value).expect("the policy is understood");
+        Policy::of_layers(&[(Source::User, text)]).expect("the policy holds together")
+    };
+    (policy(&value), policy(&stricter))
+}
+
+const MODES: [Mode; 5] =
+    [Mode::Default, Mode::AcceptEdits, Mode::Explore, Mode::Bypass, Mode::DontAsk];
+
+fuzz_target!(|data: &[u8]| {
+    let (&how, text) = data.split_first().unwrap_or((&b'0', &[]));
+    let dialect = match how & 0b11 {
+        1 => Dialect::Sh,
+        2 => Dialect::Zsh,
+        _ => Dialect::Bash,
+    };
+    let text = String::from_utf8_lossy(text);
+    let mut call = Call::new("Bash", json!({ "command": text }), "/home/dev/proj");
+    if how & 0b1000_0000 != 0
+        && let Ok(input) = serde_json::from_str::<Value>(&text)
+    {
+        call = Call::new("Edit", input, "/home/dev/proj");
+    }
+    call.home = Some("/home/dev".to_owned());
+    call.shell = Some(Shell::Known(dialect));
+    let chosen = usize::from(how >> 2) % POLICIES.len();
+    let (policy, stricter) = &policies()[chosen];
+    for mode in MODES {
+        let verdict = judge(&policy.clone().with_mode(mode), &call, &Lexical);
+        let denied = judge(&stricter.clone().with_mode(mode), &call, &Lexical);
+        check(&verdict, mode, text.len());
+        assert!(denied.outcome >= verdict.outcome, "a deny rule loosens in {mode:?}");
+        let has_rules = POLICIES[chosen].contains("allow");
+        if chosen == 0 && matches!(mode, Mode::Default | Mode::Explore) && !has_rules {
+            let is_allowed = verdict.outcome == Outcome::Allow;
+            assert!(!is_allowed || verdict.is_read_only, "allowed and not read-only in {mode:?}");
+        }
+    }
+});
+
+/// What holds for every verdict.
+fn check(verdict: &Verdict, mode: Mode, len: usize) {
+    assert!(!verdict.reasons.is_empty(), "no reason is given");
+    if mode == Mode::DontAsk {
+        assert!(verdict.outcome != Outcome::Ask, "dont-ask asks");
+    }
+    assert!(!verdict.is_firm || verdict.outcome == Outcome::Ask, "firm and no ask");
+    assert!(verdict.suggestions.len() <= 5, "more than five suggestions");
+    for act in &verdict.acts {
+        assert!(act.act.span.end as usize <= len, "an act beyond the text");
+    }
+}
