@@ -1,41 +1,20 @@
-// The Multica exchange, played by the real Socket.IO client against a daemon of its own.
-//
-// `node multica.mjs PORTCULLIS`, where PORTCULLIS is the binary. It ends with 0 if everything went
-// as the wire says, and else names what did not.
+// Multica over the real `socket.io-client`: registration, pairing, requests and answers, by polling,
+// with the upgrade, and by WebSocket alone.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { io } from "socket.io-client";
+import { agent as agentKey, approver, send, url } from "./peer.mjs";
 
-const binary = process.argv[2] ?? process.env.PORTCULLIS ?? "target/debug/portcullis";
-const home = mkdtempSync(join(tmpdir(), "multica-"));
-const env = { HOME: home, PATH: process.env.PATH, NO_COLOR: "1" };
-const run = (...words) => execFileSync(binary, words, { env, encoding: "utf8" });
-
-/** The daemon, and where it listens. */
-async function serve() {
-  const daemon = spawn(binary, ["serve", "--listen", "127.0.0.1:0"], { env, stdio: ["ignore", "pipe", "ignore"] });
-  for await (const line of createInterface({ input: daemon.stdout })) {
-    const said = line.match(/^listening on (http:\S+)/);
-    if (said) return { daemon, url: said[1].replace(/\/$/, "") };
-  }
-  throw new Error("the daemon did not come up");
-}
-
-/** Something that comes, or an error that says what did not. */
+// Something that comes, or an error that says what did not.
 function within(promise, what, ms = 20000) {
   const late = new Promise((_, no) => setTimeout(() => no(new Error(`${what} did not come`)), ms).unref());
   return Promise.race([promise, late]);
 }
 
-/** A device that speaks as the SDK does. */
+// A device that speaks as the SDK does.
 class Device {
-  constructor(url, hub, kind, transports) {
+  constructor(hub, kind, transports) {
     Object.assign(this, { hub, kind, id: randomUUID(), waiting: new Map(), heard: [], listeners: [] });
     this.socket = io(url, { path: "/ws", query: { deviceId: this.id, deviceType: kind }, transports, reconnection: false, forceNew: true });
     this.registered = new Promise((yes) => this.socket.once("registered", yes));
@@ -51,7 +30,7 @@ class Device {
     this.listeners.splice(0).forEach((look) => look());
   }
 
-  /** The payload of the next message of an action. */
+  // The payload of the next message of an action.
   async next(action) {
     for (;;) {
       const at = this.heard.findIndex((message) => message.action === action);
@@ -72,9 +51,9 @@ class Device {
   }
 }
 
-async function play(url, agentKey, transports) {
-  const pairing = JSON.parse(run("devices", "pair", "--json"));
-  const client = new Device(url, pairing.hub_id, "client", transports);
+async function play(transports) {
+  const { body: pairing } = await send(approver, "POST", "/v1/devices", {});
+  const client = new Device(pairing.hub_id, "client", transports);
   assert.deepEqual(await within(client.registered, "`registered`"), { success: true, deviceId: client.id });
   const early = await client.call("listExecApprovals");
   assert.deepEqual(early.error, { code: "UNAUTHORIZED", message: "Device not verified" });
@@ -90,7 +69,7 @@ async function play(url, agentKey, transports) {
     assert.equal(client.socket.io.engine.transport.name, "polling");
   }
 
-  const agent = new Device(url, pairing.hub_id, "agent", transports);
+  const agent = new Device(pairing.hub_id, "agent", transports);
   await within(agent.registered, "`registered`");
   assert.equal((await agent.call("verify", { token: agentKey })).ok, true);
   for (const [decision, approved] of [["allow-once", true], ["deny", false]]) {
@@ -117,16 +96,8 @@ async function play(url, agentKey, transports) {
   agent.socket.disconnect();
 }
 
-const { daemon, url } = await serve();
-try {
-  const agentKey = run("keys", "create", "--role", "agent", "--name", "coder").trim();
-  await play(url, agentKey, ["polling", "websocket"]);
-  await play(url, agentKey, ["polling"]);
-  await play(url, agentKey, ["websocket"]);
-  console.log("multica: polling, upgrade and WebSocket went as the wire says");
-} finally {
-  const gone = new Promise((yes) => daemon.once("exit", yes));
-  daemon.kill("SIGTERM");
-  await within(gone, "the end of the daemon");
-  rmSync(home, { recursive: true, force: true });
-}
+await play(["polling", "websocket"]);
+await play(["polling"]);
+await play(["websocket"]);
+console.log("multica: polling, upgrade and WebSocket went as the wire says");
+process.exit(0);
