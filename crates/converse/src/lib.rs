@@ -30,7 +30,7 @@
 //!
 //! `at` names another address: a value such as `own` (the dialect's own listener) or `socket`.
 //! `#` is a note for the reader. `${name}` in any text is a value: one that was captured, or
-//! `approver`, `agent`, `dir` and the like. In what is expected, a text of one of these forms
+//! `approver`, `agent`, `dir`, `mib` (so many letters) and the like. In what is expected, a text of one of these forms
 //! fits: `<any>`, `<text>`, `<number>`, `<bool>`, `<object>`, `<list>`, `<ts>` (a moment),
 //! `<uuid>`, `<perm>`, `<hook>` (the ids of asks), `<like:a*b>`; `<perm:id>` also captures it as
 //! `id`. An object has exactly the members that are named unless `"..."` is one of them; a list

@@ -63,6 +63,7 @@ impl<R: AsyncFnMut() -> Result<String, String>> Player<R> {
         let Stage { address, values } = stage;
         let mut values: Values =
             values.into_iter().map(|(name, value)| (name, Value::String(value))).collect();
+        values.insert("mib".to_owned(), "x".repeat(1 << 20).into());
         let mut own = None;
         if !values.contains_key("dir") {
             let directory = tempfile::tempdir().map_err(|error| error.to_string())?;

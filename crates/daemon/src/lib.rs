@@ -168,7 +168,7 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
         authority,
     };
     app.refresh_keys().await?;
-    app.authority.forget_run_decisions().await?;
+    app.authority.resume_runs().await?;
     Ok(Node { app, tls })
 }
 

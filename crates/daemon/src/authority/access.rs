@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use portcullis_approval::ask::Written;
+use portcullis_approval::canonical::quoted;
 use portcullis_approval::{Ask, CallText, Decision, Grant, Granted, State};
 use portcullis_engine::pattern::json::canonical_text;
 use portcullis_engine::place::Ground;
@@ -193,7 +194,8 @@ pub(super) fn narrow(ask: &Ask, grants: &mut [Grant]) {
 }
 
 impl Authority {
-    /// Turns a submission into an access of its run.
+    /// Turns a submission into an access of its run, which learns of the tool if it may leave
+    /// traces.
     ///
     /// # Errors
     /// No such run goes on, or the store cannot be read.
@@ -202,16 +204,19 @@ impl Authority {
         submission: &mut Submission,
         kind: Kind,
         written: Written,
+        leaves_traces: bool,
     ) -> Result<(), Fault> {
         let name = submission.call.run.clone().unwrap_or_default();
-        let run = self.attach(&submission.asker, &name).await?;
+        let mut run = self.attach(&submission.asker, &name).await?;
         let tool = submission.call.tool.clone();
         let is_command = kind == Kind::Command;
-        let noted = self.change_run(&run, &submission.asker.agent, |about| {
-            let data = vec![("tool", portcullis_approval::canonical::quoted(&tool))];
-            about.note_tool(&tool, is_command).then_some(("run.used", data))
-        });
-        let run = noted.await?.unwrap_or(run);
+        if leaves_traces {
+            let noted = self.change_run(&run, &submission.asker.agent, |about| {
+                let data = vec![("tool", quoted(&tool))];
+                about.note_tool(&tool, is_command).then_some(("run.used", data))
+            });
+            run = noted.await?.unwrap_or(run);
+        }
         let about = About::of(&run);
         let call = &mut submission.call;
         // The run's folder is where its paths hang; a command runs where it says.

@@ -118,8 +118,10 @@ impl Authority {
             run: call.run.as_deref(),
             profile: call.profile.as_deref(),
         };
-        let serving = self.inner.grants.serving(&caller, self.now());
-        let mut grants = access::on_access(serving, call);
+        let mut grants = self.inner.grants.serving(&caller, self.now());
+        if submission.access.is_some() {
+            grants = access::on_access(grants, call);
+        }
         let engine_input = submission.input.clone();
         let root = match &submission.access {
             Some(access) => access.about.cwd.clone().or_else(|| call.cwd.clone()),
@@ -198,7 +200,10 @@ impl Authority {
             run: call.run.as_deref(),
             profile: call.profile.as_deref(),
         };
-        let mut grants = access::on_access(self.inner.grants.serving(&caller, self.now()), &call);
+        let mut grants = self.inner.grants.serving(&caller, self.now());
+        if access.is_some() {
+            grants = access::on_access(grants, &call);
+        }
         if is_exception(ask) {
             grants.retain(|grant| !is_rejection(grant));
         }

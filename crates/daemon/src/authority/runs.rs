@@ -25,6 +25,12 @@ const COMMAND_TOOL: &str = "run_command";
 /// The name that stands for tools that come later.
 const LATER: &str = "*";
 
+/// So many pending asks of a run are looked at when it ends.
+const MOST_ASKS: usize = 1000;
+
+/// Who does what a restart brings with it.
+const RESTART: &str = "restart";
+
 /// How a run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -340,7 +346,7 @@ impl Authority {
     }
 
     async fn cancel_asks_of(&self, run: &RunRecord, by: &str, door: &str) -> Result<(), Fault> {
-        let mut filter = AskFilter::pending(Owners::All, 1000);
+        let mut filter = AskFilter::pending(Owners::All, MOST_ASKS);
         filter.run = Some(run.run.clone());
         for record in self.store().asks(&filter).await? {
             if !self.may_attach(&record.ask.asker, run) {
@@ -366,21 +372,35 @@ impl Authority {
         self.may_attach(&asker, run)
     }
 
-    /// Forgets what people decided about accesses of runs: a node that starts asks again.
+    /// Brings runs up after a start: what people decided about their accesses is forgotten and
+    /// asked again, and asks of runs whose end was not finished are cancelled.
     ///
     /// # Errors
     /// The store could not keep it.
-    pub async fn forget_run_decisions(&self) -> Result<(), StoreError> {
+    pub async fn resume_runs(&self) -> Result<(), StoreError> {
         for grant in self.inner.grants.all() {
             let Granted::Exact { input, .. } = &grant.granted else { continue };
             let is_access = super::access::key_of(input).is_some();
             if is_access && matches!(grant.reach, Reach::Run(_)) {
                 let now = self.now();
-                let entry = super::record::revoked(grant.id, &grant.owner, "restart", now);
+                let entry = super::record::revoked(grant.id, &grant.owner, RESTART, now);
                 self.store().revoke_grant(grant.id, now, vec![entry]).await?;
             }
         }
-        self.refresh_grants().await
+        self.refresh_grants().await?;
+        let filter = AskFilter::pending(Owners::All, MOST_ASKS);
+        for record in self.store().asks(&filter).await? {
+            let (Some(_), Some(run)) = (&record.ask.bound.access, &record.ask.call.run) else {
+                continue;
+            };
+            let runs = self.store().runs_named(run).await?;
+            let mut own = runs.iter().filter(|run| self.may_attach(&record.ask.asker, run));
+            if own.all(|run| run.ended_at.is_some()) {
+                // What cannot be cancelled now stays pending, and allows nothing.
+                let _ = self.cancel(&record.ask, Gone::RunEnded, RESTART, "daemon").await;
+            }
+        }
+        Ok(())
     }
 }
 

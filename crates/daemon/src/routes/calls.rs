@@ -29,7 +29,7 @@ pub async fn submit(
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let call = Call::read(&body)?;
-    let submission = submitted(&app, &caller, &call).await?;
+    let submission = submitted(&app, &caller, &call, true).await?;
     let is_access = submission.access.is_some();
     let answered = app.authority.submit(submission).await?;
     let decision = answered.ask.as_ref().and_then(decision_of);
@@ -53,7 +53,7 @@ pub async fn check(
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let call = Call::read(&body)?;
-    let judged = app.authority.check(&submitted(&app, &caller, &call).await?).await?;
+    let judged = app.authority.check(&submitted(&app, &caller, &call, false).await?).await?;
     let shape = json!({
         "outcome": judged.verdict.outcome.name(),
         "verdict": asks::raw(&verdict_text(&judged.verdict)),
@@ -128,13 +128,18 @@ pub fn verdict_text(verdict: &portcullis_engine::Verdict) -> String {
 }
 
 /// What a body asks; an access belongs to its run.
-async fn submitted(app: &App, caller: &Caller, call: &Call) -> Result<Submission, ApiError> {
+async fn submitted(
+    app: &App,
+    caller: &Caller,
+    call: &Call,
+    leaves_traces: bool,
+) -> Result<Submission, ApiError> {
     let mut submission = submission(caller, call)?;
     if let Some(access) = &call.access
         && let Some(kind) = Kind::named(&access.kind)
     {
         let written = Written { bytes: access.bytes, preview: access.preview.clone() };
-        app.authority.as_access(&mut submission, kind, written).await?;
+        app.authority.as_access(&mut submission, kind, written, leaves_traces).await?;
     }
     Ok(submission)
 }

@@ -102,8 +102,8 @@ fn resolve(decision: &str) -> Value {
 
 /// Whether an ask of this door can be answered so.
 fn both_can_say(raised: &Raised, answered: &Answered) -> bool {
-    (answered.door != "comma" || raised.has_run)
-        && (answered.scope != "run" || raised.has_run)
+    let needs_run = answered.door == "comma" || answered.scope == "run";
+    (!needs_run || raised.has_run)
         && (answered.scope != "session" || raised.has_session)
         && (!answered.takes_rules || raised.has_offers)
 }

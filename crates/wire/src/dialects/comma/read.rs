@@ -268,4 +268,21 @@ mod tests {
             (Some("7"), Message::Stop("r".to_owned()))
         );
     }
+
+    #[test]
+    fn a_message_that_is_cut_or_bent_is_refused_or_read_and_never_more() {
+        let whole = r#"{"type":"update_policy","runId":"r","tool":"t","mode":"read","allow":["a"],"requestId":"1"}"#;
+        for end in 0..whole.len() {
+            assert_eq!(read(&whole[..end]), Err(Unread::NotJson), "{end}");
+        }
+        for at in 0..whole.len() {
+            for sign in ['"', '{', ']', '0', 'x', '\\'] {
+                let mut bent: Vec<char> = whole.chars().collect();
+                bent[at] = sign;
+                let _ = read(&bent.into_iter().collect::<String>());
+            }
+        }
+        let deep = format!(r#"{{"type":"ping","x":{}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
+        assert!(read(&deep).is_err());
+    }
 }
