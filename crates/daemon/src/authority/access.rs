@@ -67,6 +67,18 @@ pub struct RunAccess {
     pub written: Written,
     /// What is known of the run.
     pub about: Arc<About>,
+    /// Whether its files are taken for this machine's without proof: then it must also pass as it
+    /// is written.
+    pub is_near: bool,
+}
+
+/// How an access comes.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// Whether the run learns of the tool.
+    pub leaves_traces: bool,
+    /// Whether nobody but this machine reaches the listener it came through.
+    pub is_near: bool,
 }
 
 impl RunAccess {
@@ -194,8 +206,7 @@ pub(super) fn narrow(ask: &Ask, grants: &mut [Grant]) {
 }
 
 impl Authority {
-    /// Turns a submission into an access of its run, which learns of the tool if it may leave
-    /// traces.
+    /// Turns a submission into an access of its run.
     ///
     /// # Errors
     /// No such run goes on, or the store cannot be read.
@@ -204,13 +215,17 @@ impl Authority {
         submission: &mut Submission,
         kind: Kind,
         written: Written,
-        leaves_traces: bool,
+        how: How,
     ) -> Result<(), Fault> {
+        let is_near = how.is_near && matches!(submission.seen, super::Seen::Nothing);
+        if is_near {
+            submission.seen = super::Seen::Live;
+        }
         let name = submission.call.run.clone().unwrap_or_default();
         let mut run = self.attach(&submission.asker, &name).await?;
         let tool = submission.call.tool.clone();
         let is_command = kind == Kind::Command;
-        if leaves_traces {
+        if how.leaves_traces {
             let noted = self.change_run(&run, &submission.asker.agent, |about| {
                 let data = vec![("tool", quoted(&tool))];
                 about.note_tool(&tool, is_command).then_some(("run.used", data))
@@ -233,7 +248,7 @@ impl Authority {
         submission.input = input;
         let preview = written.preview.map(|text| text.chars().take(MOST_PREVIEW).collect());
         let written = Written { preview, ..written };
-        submission.access = Some(RunAccess { kind, written, about: Arc::new(about) });
+        submission.access = Some(RunAccess { kind, written, about: Arc::new(about), is_near });
         Ok(())
     }
 
@@ -246,7 +261,8 @@ impl Authority {
         let runs = self.store().runs_named(run).await?;
         let own = runs.iter().rev().filter(|run| self.may_attach(&ask.asker, run));
         let about = own.max_by_key(|run| run.ended_at.is_none()).map(About::of).unwrap_or_default();
-        Ok(Some(RunAccess { kind, written: written.clone(), about: Arc::new(about) }))
+        let about = Arc::new(about);
+        Ok(Some(RunAccess { kind, written: written.clone(), about, is_near: false }))
     }
 }
 

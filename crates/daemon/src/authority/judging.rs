@@ -148,6 +148,12 @@ impl Authority {
                 verdict = other;
             }
         }
+        if submission.access.as_ref().is_some_and(|access| access.is_near) {
+            let other = judge(&policy, &judged_call, &Lexical);
+            if other.outcome > verdict.outcome {
+                verdict = other;
+            }
+        }
         if is_exception && verdict.outcome != Outcome::Deny {
             except(&mut verdict);
         }

@@ -16,8 +16,9 @@ use portcullis_wire::feed;
 use serde_json::json;
 
 use crate::App;
-use crate::authority::access::{self, Kind};
+use crate::authority::access::{self, How, Kind};
 use crate::authority::{Seen, Submission, decision_of};
+use crate::config::Config;
 use crate::error::{ApiError, json_response};
 use crate::extract::{Bytes, Query};
 use crate::identity::Caller;
@@ -139,7 +140,9 @@ async fn submitted(
         && let Some(kind) = Kind::named(&access.kind)
     {
         let written = Written { bytes: access.bytes, preview: access.preview.clone() };
-        app.authority.as_access(&mut submission, kind, written, leaves_traces).await?;
+        let Config { listen, behind_proxy, .. } = *app.config;
+        let how = How { leaves_traces, is_near: listen.ip().is_loopback() && !behind_proxy };
+        app.authority.as_access(&mut submission, kind, written, how).await?;
     }
     Ok(submission)
 }

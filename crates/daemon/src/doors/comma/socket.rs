@@ -33,6 +33,9 @@ const MOST_FRAME: usize = 1 << 20;
 /// So many pending asks of a run are sent to somebody who comes later.
 const MOST_PENDING: usize = 1000;
 
+/// The longest delay that a configuration can ask for.
+const MOST_DELAY_MS: u64 = 10_000;
+
 /// The profile of Comma's own terminal client.
 const TUI: &str = "comma-tui";
 
@@ -267,13 +270,19 @@ impl Talk {
             Message::Prepare(prepare) => match self.prepare(prepare, request).await {
                 Err(refusal) => Ok(Err(refusal)),
                 Ok((run, frame)) => {
+                    // What happens from now on is told behind the answer.
+                    let is_new = !self.runs.contains_key(&run.run);
+                    if is_new {
+                        self.listen(&run.run).await?;
+                    }
                     if self.is_tui {
-                        // It can miss a faster one; whatever else there is to say waits behind it.
+                        // It can miss a faster one.
                         let delay_ms = self.app.config.dialects.comma.run_prepared_delay_ms;
-                        tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+                        tokio::time::sleep(Duration::from_millis(delay_ms.min(MOST_DELAY_MS)))
+                            .await;
                     }
                     self.say(&frame, self.app.authority.now()).await?;
-                    self.subscribe(&run.run).await.map(Ok)
+                    if is_new { self.send_pending(&run.run).await.map(Ok) } else { Ok(Ok(())) }
                 }
             },
             Message::Start(run) => self.start_or_continue(&run, false, request).await,
