@@ -14,7 +14,7 @@ use std::time::Instant;
 use portcullis_approval::receipt::Receipt;
 use portcullis_approval::{CallText, audit};
 use portcullis_daemon::clock::Clock;
-use portcullis_hook::{Proof, Started, VERDICT_LIMIT};
+use portcullis_hook::{OWN_NAME, Proof, Started, VERDICT_LIMIT};
 
 pub mod installed;
 pub mod journal;
@@ -52,7 +52,7 @@ pub fn run(words: Vec<String>) -> ExitCode {
         directory: std::env::current_dir()
             .ok()
             .and_then(|path| path.into_os_string().into_string().ok()),
-        name: format!("hook-{}-{}", std::process::id(), Clock::new().now()),
+        name: format!("{OWN_NAME}{}-{}", std::process::id(), Clock::new().now()),
         check,
     };
     let stdin = Box::new(std::io::stdin());

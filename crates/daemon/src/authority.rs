@@ -9,11 +9,13 @@ pub mod access;
 mod answering;
 mod changed;
 mod denied;
+mod gaps;
 mod granted;
 mod judging;
 mod rates;
 mod record;
 pub mod runs;
+mod twins;
 mod waiting;
 
 use std::sync::Arc;
@@ -22,7 +24,7 @@ use std::time::{Duration, Instant};
 use portcullis_approval::receipt::{Receipt, Signer};
 use portcullis_approval::settle::Refusal;
 use portcullis_approval::{Asker, CallText, Decision, Grant, Id, Key, Moment, Offer};
-use portcullis_engine::policy::Asks;
+use portcullis_engine::policy::{Asks, Hosts};
 use portcullis_engine::policy_text::Listed;
 use portcullis_engine::verdict::Suggestion;
 use portcullis_engine::{Mode, Outcome, PolicyError, Verdict};
@@ -46,6 +48,7 @@ pub use judging::{Judged, Kept, Overlay, ProfileNote, Profiles, is_exception};
 use denied::Denied;
 use granted::GrantCache;
 use rates::Rates;
+use twins::Twins;
 use waiting::Release;
 
 /// Why something could not be done; `error.rs` and the doors give each its own words.
@@ -127,6 +130,8 @@ pub struct Answered {
     pub receipt: Option<String>,
     /// The grants that allowed it.
     pub used: Vec<Arc<Grant>>,
+    /// What the policy says about hosts.
+    pub hosts: Hosts,
 }
 
 /// The authority of a node; clones are the same.
@@ -141,6 +146,7 @@ struct Inner {
     grants: GrantCache,
     rates: Rates,
     denied: Denied,
+    twins: Twins,
     waiters: Waiters,
     signer: Signer,
     clock: Clock,
@@ -171,6 +177,7 @@ impl Authority {
             grants: GrantCache::default(),
             rates: Rates::default(),
             denied: Denied::default(),
+            twins: Twins::default(),
             waiters: Waiters::default(),
             signer,
             clock: newest.map_or_else(Clock::new, |at| Clock::new().not_before(at)),
@@ -242,6 +249,18 @@ impl Authority {
     /// # Errors
     /// No verdict was given, and the call must not run.
     pub async fn submit(&self, submission: Submission) -> Result<Answered, Fault> {
+        self.submit_through(submission, None).await
+    }
+
+    /// The same for an event that came through a slot: events of one call are asked about once.
+    ///
+    /// # Errors
+    /// No verdict was given, and the call must not run.
+    pub async fn submit_through(
+        &self,
+        submission: Submission,
+        slot: Option<&str>,
+    ) -> Result<Answered, Fault> {
         self.inner.rates.call(&submission.asker, &self.inner.limits)?;
         let until = Instant::now() + submission.wait;
         let asker = &submission.asker;
@@ -262,7 +281,7 @@ impl Authority {
                     answered => return answered,
                 }
             }
-            if let Some(answered) = self.ask(&submission, judged, until).await? {
+            if let Some(answered) = self.ask(&submission, judged, until, slot).await? {
                 return Ok(answered);
             }
         }
@@ -303,8 +322,8 @@ impl Authority {
         let is_allowed = judged.verdict.outcome == Outcome::Allow;
         let receipt = (is_allowed && submission.wants_receipt)
             .then(|| self.receipt_for_verdict(&judged, now));
-        let Judged { verdict, used, .. } = judged;
-        Ok(Answered { outcome: verdict.outcome, verdict, ask: None, receipt, used })
+        let Judged { verdict, used, hosts, .. } = judged;
+        Ok(Answered { outcome: verdict.outcome, verdict, ask: None, receipt, used, hosts })
     }
 
     /// Opens an ask, or finds the one there is, and waits; none where the call must be judged anew.
@@ -313,8 +332,21 @@ impl Authority {
         submission: &Submission,
         judged: Judged,
         until: Instant,
+        slot: Option<&str>,
     ) -> Result<Option<Answered>, Fault> {
         let now = self.now();
+        let call_id = submission.call.call_id.as_deref();
+        let slot = slot.map(|slot| (slot, twins::key(submission, &judged.verdict)));
+        let turn = match &slot {
+            Some(_) => Some(self.inner.twins.turn.lock().await),
+            None => None,
+        };
+        if let Some((slot, key)) = &slot
+            && let Some(ask) = self.inner.twins.take(key, slot, call_id)
+        {
+            drop(turn);
+            return self.twin(submission, judged, ask, until).await.map(Some);
+        }
         if let Some(changed) = self.changed_approval(submission, &judged.digest).await? {
             let entry = record::judged(submission, &judged, now);
             self.store().record(vec![entry], Vec::new(), now).await?;
@@ -324,18 +356,19 @@ impl Authority {
                 ask: Some(changed),
                 receipt: None,
                 used: Vec::new(),
+                hosts: judged.hosts,
             }));
         }
         let ask = Authority::new_ask(submission, &judged, now);
         let judged_entry = || record::judged(submission, &judged, now);
         let opened = vec![judged_entry(), record::opened(&ask, now)];
         // Who asks too often opens nothing new, but still finds what it asked before.
-        let slow = self.inner.rates.ask(&submission.asker, &self.inner.limits);
-        let most = if slow.is_ok() { self.inner.limits.pending_asks_per_agent } else { 0 };
+        let too_often = self.inner.rates.ask(&submission.asker, &self.inner.limits);
+        let most = if too_often.is_ok() { self.inner.limits.pending_asks_per_agent } else { 0 };
         let opened =
             self.store().open_ask(&ask, most, opened).instrument(debug_span!("commit")).await;
-        if let (Err(StoreError::TooManyAsks(_)), Err(_)) = (&opened, &slow) {
-            slow?;
+        if let (Err(StoreError::TooManyAsks(_)), Err(_)) = (&opened, &too_often) {
+            too_often?;
         }
         let found = match opened? {
             Opened::New => {
@@ -350,36 +383,67 @@ impl Authority {
             Opened::Claimed(claimed) => {
                 let entry = record::claimed(&submission.asker, claimed.ask.id, now);
                 self.store().record(vec![judged_entry(), entry], Vec::new(), now).await?;
-                return Ok(Some(self.released(judged.verdict, *claimed)));
+                if let Some((slot, key)) = &slot {
+                    self.inner.twins.open(key, slot, call_id, claimed.ask.id);
+                    self.inner.twins.close(claimed.ask.id);
+                }
+                return Ok(Some(self.released(judged, *claimed, &submission.call)));
             }
         };
-        Ok(match self.wait(found, &submission.call, until).await? {
-            Release::Settled(record) => Some(self.released(judged.verdict, *record)),
-            Release::Pending(record) => Some(Answered {
-                outcome: Outcome::Ask,
-                verdict: judged.verdict,
-                ask: Some(*record),
-                receipt: None,
-                used: Vec::new(),
-            }),
+        if let Some((slot, key)) = &slot {
+            self.inner.twins.open(key, slot, call_id, found);
+        }
+        drop(turn);
+        let release = self.wait(found, &submission.call, until).await;
+        self.inner.twins.close(found);
+        Ok(match release? {
+            Release::Settled(record) => Some(self.released(judged, *record, &submission.call)),
+            Release::Pending(record) => Some(pending(judged, *record)),
             Release::Taken => None,
         })
     }
 
-    fn released(&self, verdict: Verdict, record: AskRecord) -> Answered {
+    /// Answers an event with the ask of another one about the same call.
+    async fn twin(
+        &self,
+        submission: &Submission,
+        judged: Judged,
+        ask: Id,
+        until: Instant,
+    ) -> Result<Answered, Fault> {
+        let now = self.now();
+        let entry = record::judged(submission, &judged, now);
+        self.store().record(vec![entry], Vec::new(), now).await?;
+        let record = self.settled(ask, until).await;
+        self.inner.twins.close(ask);
+        let record = record?;
+        let Some(decision) = &record.decision else { return Ok(pending(judged, record)) };
+        if decision.outcome == Outcome::Allow {
+            // One execution, and it is this one: whichever event comes first takes it.
+            self.claim(&record).await?;
+        }
+        Ok(self.released(judged, record, &submission.call))
+    }
+
+    fn released(&self, judged: Judged, record: AskRecord, call: &CallText) -> Answered {
         let outcome = record.decision.as_ref().map_or(Outcome::Deny, |decision| decision.outcome);
-        let receipt = self.receipt(&record);
-        Answered { outcome, verdict, ask: Some(record), receipt, used: Vec::new() }
+        let receipt = self.receipt_about(&record, call);
+        let Judged { verdict, hosts, .. } = judged;
+        Answered { outcome, verdict, ask: Some(record), receipt, used: Vec::new(), hosts }
     }
 
     /// The receipt of a settled ask.
     #[must_use]
     pub fn receipt(&self, record: &AskRecord) -> Option<String> {
+        self.receipt_about(record, &record.ask.call)
+    }
+
+    /// The receipt of a settled ask about a call that it answers.
+    fn receipt_about(&self, record: &AskRecord, call: &CallText) -> Option<String> {
         let decision = record.decision.as_ref()?;
-        let call = &record.ask.call;
         let digest = match &decision.input {
             Some(input) => call.with_input(input).digest()?,
-            None => record.ask.digest.clone(),
+            None => call.digest()?,
         };
         let receipt = Receipt {
             id: record.ask.id,
@@ -478,6 +542,13 @@ fn listed_offer(entry: &Listed) -> Offer {
         format!("every command of `{program}`, inside the workspace")
     };
     Offer { rule: entry.rule(), also_covers: vec![covers] }
+}
+
+/// The answer while nobody has decided.
+fn pending(judged: Judged, record: AskRecord) -> Answered {
+    let Judged { verdict, hosts, .. } = judged;
+    let outcome = Outcome::Ask;
+    Answered { outcome, verdict, ask: Some(record), receipt: None, used: Vec::new(), hosts }
 }
 
 /// Comes when the node that a receiver belongs to goes down.

@@ -26,6 +26,7 @@ mod expiry;
 mod extract;
 mod feed;
 pub mod identity;
+mod journal;
 mod listen;
 mod metrics;
 mod openapi;
@@ -138,6 +139,7 @@ pub enum StartError {
 pub struct Node {
     app: App,
     tls: Option<TlsAcceptor>,
+    journal: Option<PathBuf>,
 }
 
 /// Brings a node up.
@@ -169,10 +171,16 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
     };
     app.refresh_keys().await?;
     app.authority.resume_runs().await?;
-    Ok(Node { app, tls })
+    Ok(Node { app, tls, journal: None })
 }
 
 impl Node {
+    /// The node, which takes over what hooks write to this file while no daemon runs.
+    #[must_use]
+    pub fn with_journal(self, journal: PathBuf) -> Node {
+        Node { journal: Some(journal), ..self }
+    }
+
     /// The router with every route.
     pub fn router(&self) -> axum::Router {
         router::router(&self.app, &routes::all(&self.app.config))
@@ -210,7 +218,7 @@ impl Node {
             tokio::spawn(app.comma.clone().pump(app.clone()));
         }
         tokio::spawn(expiry::watch(app.authority.clone()));
-        tokio::spawn(tend(app.clone()));
+        tokio::spawn(tend(app.clone(), self.journal.clone()));
         let mut listeners = tokio::task::JoinSet::new();
         let listen = |tcp: TcpListener, address, router| {
             let Config { host_names, origins, .. } = &*app.config;
@@ -263,7 +271,7 @@ impl Node {
 }
 
 /// Looks after policies, the clock, checkpoints and retention until the node goes down.
-async fn tend(app: App) {
+async fn tend(app: App, journal: Option<PathBuf>) {
     let mut look = tokio::time::interval(LOOK);
     let mut signs = tokio::time::interval(SIGN);
     let mut cleans = tokio::time::interval(PRUNE);
@@ -274,6 +282,9 @@ async fn tend(app: App) {
                 app.authority.clock().catch_up();
                 app.look_at_policies(None).await;
                 app.authority.note_profiles().await;
+                if let Some(journal) = &journal {
+                    journal::take(&app.authority, journal).await;
+                }
             }
             _ = signs.tick() => sign(&app.authority).await,
             _ = cleans.tick() => {

@@ -7,6 +7,7 @@ pub mod devices;
 pub mod feed;
 pub mod grants;
 pub mod health;
+pub mod hooks;
 pub mod keys;
 pub mod login;
 pub mod pages;
@@ -33,6 +34,7 @@ pub fn native() -> Vec<Arc<Route>> {
         made(Method::POST,   "/v1/calls",              Who::Agent,           "judges a tool call; allows or denies it at once, or opens an ask and waits", Some(shape::<wire::calls::Call>), Some(shape::<wire::calls::Answered>), || post(calls::submit)),
         made(Method::GET,    "/v1/calls",              Who::Approver,        "past calls, newest first",               None, None, || get(calls::history)),
         made(Method::POST,   "/v1/check",              Who::AnyKey,          "judges a tool call and leaves nothing behind", Some(shape::<wire::calls::Call>), None, || post(calls::check)),
+        made(Method::POST,   "/v1/hooks/{host}",       Who::Agent,           "answers a host's own document with its own document; denies whatever it cannot read", None, None, || post(hooks::answer)),
         made(Method::GET,    "/v1/asks",               Who::AgentOrApprover, "the asks this key may see, oldest first", None, Some(shape::<wire::asks::Asks>), || get(asks::list)),
         made(Method::POST,   "/v1/asks/decisions",     Who::Approver,        "answers many asks",                      Some(shape::<wire::asks::Answers>), Some(shape::<wire::asks::Results>), || post(asks::decide_many)),
         made(Method::GET,    "/v1/asks/{id}",          Who::AgentOrApprover, "one ask; waits for its end if asked to", None, Some(shape::<wire::asks::Ask>), || get(asks::show)),
@@ -86,7 +88,7 @@ fn made(
     gives: Option<Shape>,
     handler: fn() -> MethodRouter<App>,
 ) -> Arc<Route> {
-    let is_call = matches!(path, "/v1/calls" | "/v1/check");
+    let is_call = matches!(path, "/v1/calls" | "/v1/check" | "/v1/hooks/{host}");
     let most_bytes = if is_call { MOST_CALL_BYTES } else { MOST_BYTES };
     Arc::new(Route {
         method,

@@ -13,6 +13,8 @@ mod calls;
 mod feed;
 #[path = "native/gate.rs"]
 mod gate;
+#[path = "native/hooks.rs"]
+mod hooks;
 #[path = "native/node.rs"]
 mod node;
 #[path = "native/openapi.rs"]

@@ -77,6 +77,8 @@ pub struct Call {
     pub mode: Option<&'static str>,
     /// Whether a person sits in front of the host; none where it does not say.
     pub is_attended: Option<bool>,
+    /// Which entry and event it came through.
+    pub slot: String,
     /// Whether the answer has the shape of another dialect of the host.
     pub is_pascal: bool,
 }
@@ -100,6 +102,7 @@ impl Call {
             ("call_id", self.call_id.as_deref()),
             ("agent", self.agent.as_deref()),
             ("mode", self.mode),
+            ("slot", Some(&self.slot)),
         ];
         for (name, value) in others {
             members.extend(value.map(|value| (name, json::quoted(value))));

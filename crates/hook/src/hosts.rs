@@ -80,7 +80,9 @@ impl Host {
             (name, Some(found)) => name == found,
         };
         if fits {
-            return (self.read)(given);
+            let mut call = (self.read)(given)?;
+            call.slot = format!("{}/{}", self.name, call.event);
+            return Ok(call);
         }
         let text = format!("the document is not one of `{}`", self.name);
         Err(Failure::new("HOOK_WRONG_HOST", text))

@@ -36,6 +36,9 @@ pub use link::Proof;
 /// How long a verdict may take.
 pub const VERDICT_LIMIT: Duration = Duration::from_secs(10);
 
+/// How names begin that a hook gives to a call whose host gives none.
+pub const OWN_NAME: &str = "hook-";
+
 /// The longest document that is read.
 const MOST_BYTES: u64 = 8 << 20;
 
@@ -61,7 +64,7 @@ pub struct Started {
     pub kept: Vec<(String, String)>,
     /// The directory of this process.
     pub directory: Option<String>,
-    /// A name that no other process has.
+    /// A name that no other process has: [`OWN_NAME`] and more.
     pub name: String,
     /// Checks a receipt.
     pub check: Check,

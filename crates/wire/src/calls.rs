@@ -59,6 +59,9 @@ pub struct Call {
     /// How long to wait for a person.
     #[serde(default)]
     pub wait_ms: u64,
+    /// Which entry and event of a host's hook it came through: events of one call, each through a
+    /// slot of its own, are asked about once.
+    pub slot: Option<String>,
 }
 
 /// A call in the form of an access.
@@ -147,6 +150,7 @@ impl Call {
             ("agent", call.agent.as_ref()),
             ("profile", call.profile.as_ref()),
             ("shell", call.shell.as_ref()),
+            ("slot", call.slot.as_ref()),
         ];
         for (field, text) in named {
             text.map_or(Ok(()), |text| body::name(field, text))?;
@@ -214,6 +218,18 @@ pub struct Answered {
     pub refusal: Option<Refusal>,
     /// The engine's answer.
     pub verdict: Box<RawValue>,
+    /// What the policy says about hosts, for a hook's call, where it is not the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
+}
+
+/// The dials of a policy that a hook heeds itself.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Hosts {
+    /// Whether an allow answers a host's own prompt.
+    pub answer_native_prompts: bool,
+    /// What a headless run does with an ask: `ask` or `defer`.
+    pub headless: &'static str,
 }
 
 /// Why an access is refused.

@@ -16,7 +16,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("layers",      &["engine"]),
     ("store",       &["approval", "engine"]),
     ("converse",    &[]),
-    ("daemon",      &["store", "wire", "layers", "approval", "engine", "converse"]),
+    ("daemon",      &["store", "wire", "layers", "hook", "approval", "engine", "converse"]),
     ("client",      &["wire"]),
     ("guard",       &["client"]),
     ("proxy",       &["client", "wire"]),

@@ -251,3 +251,96 @@ fn calls_in_parallel_are_two_asks_and_the_same_call_is_one() {
     assert_fits(&said(again), &fixture("claude/allow"), "the same call again, as after a resume");
     assert_eq!(json_of(&home, &["asks", "--json"])["asks"], json!([]), "nobody is asked twice");
 }
+
+#[test]
+fn what_was_judged_without_a_daemon_is_taken_into_its_audit() {
+    let home = Home::with("mode = \"dont-ask\"\n");
+    for gate in gates() {
+        said(started(gate, &home, &["--daemon", "off"]));
+    }
+    let journal = home.data().join("journal.jsonl");
+    assert!(journal.exists());
+    let _daemon = Daemon::serve(&home);
+    for _ in 0..2000 {
+        let written = said(home.portcullis(&["audit", "export"]).spawn().unwrap()).out;
+        let entries: Vec<Value> =
+            written.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let of =
+            |kind: &str| entries.iter().filter(|entry| entry["kind"] == kind).collect::<Vec<_>>();
+        if let Some(taken) = of("journal.taken").first() {
+            assert_eq!(taken["data"], json!({ "entries": gates().count() }), "{taken}");
+            assert_eq!(of("call.judged").len(), gates().count());
+            assert!(!journal.exists(), "it was handed over");
+            return;
+        }
+    }
+    panic!("nobody took the journal");
+}
+
+#[test]
+fn a_headless_run_ends_and_is_resumed_where_the_policy_says_so() {
+    let home = Home::with("[hosts]\nheadless = \"defer\"\n");
+    let _daemon = Daemon::serve(&home);
+    let start = |attended: &str, input: &str| {
+        let mut command = home.portcullis(&["hook", "claude", "PreToolUse"]);
+        let mut child = command.env("CLAUDE_CODE_SESSION_ATTENDED", attended).spawn().unwrap();
+        feed(&mut child, fixture(input).to_string().as_bytes());
+        child
+    };
+    let deferred = said(start("0", "claude/PreToolUse.Bash.resumed"));
+    assert_fits(&deferred, &fixture("claude/defer"), "nobody watches");
+    let ask = asks(&home, 1).remove(0);
+    answer(&home, &ask, &["approve"]);
+    let resumed = said(start("0", "claude/PreToolUse.Bash.resumed"));
+    assert_fits(&resumed, &fixture("claude/allow"), "the same call after the decision");
+    let watched = start("1", "claude/PreToolUse.Bash");
+    let ask = asks(&home, 1).remove(0);
+    answer(&home, &ask, &["reject"]);
+    assert_fits(&said(watched), &fixture("claude/deny"), "somebody watches: it waits");
+}
+
+#[test]
+fn a_prompt_of_an_approved_call_is_answered_and_nobody_is_asked_again() {
+    let home = Home::new();
+    let _daemon = Daemon::serve(&home);
+    let start = |host: &str, event: &str, document: &Value| {
+        let mut child =
+            home.portcullis(&["hook", host, event, "--deadline-ms", "5000"]).spawn().unwrap();
+        feed(&mut child, document.to_string().as_bytes());
+        child
+    };
+    #[rustfmt::skip]
+    let cases = [
+        ("claude",  "PreToolUse", "claude/PreToolUse.Bash",    "PermissionRequest", "claude/PermissionRequest.Bash"),
+        ("codex",   "PreToolUse", "codex/PreToolUse.Bash",     "PermissionRequest", "codex/PermissionRequest.Bash"),
+        ("copilot", "preToolUse", "copilot/preToolUse.create", "permissionRequest", "copilot/permissionRequest.edit"),
+        ("copilot", "preToolUse", "copilot/preToolUse.mcp",    "permissionRequest", "copilot/permissionRequest.mcp"),
+    ];
+    for (host, event, input, prompt_event, prompt) in cases {
+        let first = fixture(input);
+        let mut second = fixture(prompt);
+        for name in ["session_id", "sessionId"] {
+            if let Some(session) = first.get(name) {
+                second[name] = session.clone();
+            }
+        }
+        let waiting = start(host, event, &first);
+        let ask = asks(&home, 1).remove(0);
+        answer(&home, &ask, &["approve"]);
+        assert_fits(&said(waiting), &fixture(&format!("{host}/allow")), input);
+        let prompted = said(start(host, prompt_event, &second));
+        assert_fits(&prompted, &fixture(&format!("{host}/permission-request.allow")), prompt);
+        assert_eq!(json_of(&home, &["asks", "--json"])["asks"], json!([]), "{prompt}");
+    }
+    // Copilot also reads the settings of Claude Code: both entries fire, one ask.
+    let shared = fixture("copilot/PreToolUse.Bash.pascal");
+    let mut own = fixture("copilot/preToolUse.bash");
+    own["sessionId"] = shared["session_id"].clone();
+    let (one, two) = (start("claude", "PreToolUse", &shared), start("copilot", "preToolUse", &own));
+    let ask = asks(&home, 1).remove(0);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    answer(&home, &ask, &["approve"]);
+    assert_fits(&said(one), &fixture("claude/allow"), "the shared file");
+    assert_fits(&said(two), &fixture("copilot/allow"), "its own file");
+    assert_eq!(json_of(&home, &["asks", "--json"])["asks"], json!([]), "asked once");
+}

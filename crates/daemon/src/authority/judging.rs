@@ -11,7 +11,7 @@ use portcullis_approval::{Ask, CallText, Grant, Granted, Moment, Reply};
 use portcullis_engine::call::{Call, Shell};
 use portcullis_engine::effect::{Effect, Target};
 use portcullis_engine::pattern::json;
-use portcullis_engine::policy::{Asks, ExactAnswer};
+use portcullis_engine::policy::{Asks, ExactAnswer, Hosts};
 use portcullis_engine::policy_text::{AuditInput, Listed};
 use portcullis_engine::verdict::Reason;
 use portcullis_engine::{Lexical, Outcome, Policy, Verdict, World, judge};
@@ -91,6 +91,8 @@ pub struct Judged {
     pub asks: Asks,
     /// How much of its input the audit keeps.
     pub audit_input: AuditInput,
+    /// What the policy says about hosts.
+    pub hosts: Hosts,
     /// The grants that allow it, if it takes any.
     pub used: Vec<Arc<Grant>>,
 }
@@ -180,6 +182,7 @@ impl Authority {
             bound,
             asks: policy.asks.clone(),
             audit_input: policy.audit_input,
+            hosts: policy.hosts.clone(),
             used,
             verdict,
         })

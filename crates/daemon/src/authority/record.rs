@@ -4,7 +4,9 @@ use portcullis_approval::ask::Bound;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{object, quoted};
 use portcullis_approval::redact::redact;
-use portcullis_approval::{Approver, Ask, Asker, Decision, Grant, Granted, Id, Moment, Reply};
+use portcullis_approval::{
+    Approver, Ask, Asker, CallText, Decision, Grant, Granted, Id, Moment, Reply,
+};
 use portcullis_engine::Verdict;
 use portcullis_engine::pattern::json::canonical_text;
 use portcullis_engine::policy_text::AuditInput;
@@ -45,6 +47,21 @@ pub(super) fn judged(submission: &Submission, judged: &Judged, at: Moment) -> En
     }
     data.extend(input(judged.audit_input, call.input.len(), &submission.input));
     entry("call.judged", at, &submission.asker, judged.digest.clone(), data)
+}
+
+/// A call ran that nothing had let run.
+pub(super) fn gap(asker: &Asker, call: &CallText, digest: String, at: Moment) -> Entry {
+    let mut data = vec![("tool", quoted(&call.tool)), ("agent", quoted(&asker.agent))];
+    let others = [
+        ("cwd", &call.cwd),
+        ("host", &call.host),
+        ("session", &call.session),
+        ("call_id", &call.call_id),
+    ];
+    for (name, value) in others {
+        data.extend(value.as_ref().map(|value| (name, quoted(value))));
+    }
+    entry("gap.found", at, asker, digest, data)
 }
 
 /// An ask was opened.

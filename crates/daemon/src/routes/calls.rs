@@ -6,11 +6,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::ask::Written;
-use portcullis_engine::{Mode, Outcome};
+use portcullis_engine::policy_text::Headless;
+use portcullis_engine::{Mode, Outcome, policy};
 use portcullis_layers::world::Answers;
 use portcullis_store::AuditFilter;
 use portcullis_wire::asks::{self, Decision};
-use portcullis_wire::calls::{Answered, Call, MOST_WAIT_MS};
+use portcullis_wire::calls::{Answered, Call, Hosts, MOST_WAIT_MS};
 use portcullis_wire::errors::Error;
 use portcullis_wire::feed;
 use serde_json::json;
@@ -29,13 +30,21 @@ pub async fn submit(
     caller: Caller,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
-    let call = Call::read(&body)?;
-    let submission = submitted(&app, &caller, &call, true).await?;
+    let shape = answer(&app, &caller, &Call::read(&body)?).await?;
+    Ok(json_response(StatusCode::OK, &shape))
+}
+
+/// Judges a call, and waits if it must.
+///
+/// # Errors
+/// There is no verdict.
+pub async fn answer(app: &App, caller: &Caller, call: &Call) -> Result<Answered, ApiError> {
+    let submission = submitted(app, caller, call, true).await?;
     let is_access = submission.access.is_some();
-    let answered = app.authority.submit(submission).await?;
+    let answered = app.authority.submit_through(submission, call.slot.as_deref()).await?;
     let decision = answered.ask.as_ref().and_then(decision_of);
     let is_refused = is_access && answered.outcome == Outcome::Deny;
-    let shape = Answered {
+    Ok(Answered {
         outcome: answered.outcome.name(),
         ask: answered.ask.as_ref().map(|record| record.ask.id.to_string()),
         input: decision.and_then(|decision| decision.input.as_deref()).map(asks::raw),
@@ -43,8 +52,19 @@ pub async fn submit(
         decision: decision.map(Decision::new),
         refusal: is_refused.then(|| access::refusal(&answered.verdict, decision)),
         verdict: asks::raw(&verdict_text(&answered.verdict)),
+        hosts: (caller.door == "hook").then(|| hosts(&answered.hosts)).flatten(),
+    })
+}
+
+/// What a hook heeds itself, where it is not the default.
+fn hosts(hosts: &policy::Hosts) -> Option<Hosts> {
+    let headless = match hosts.headless {
+        Headless::Ask => "ask",
+        Headless::Defer => "defer",
     };
-    Ok(json_response(StatusCode::OK, &shape))
+    let is_default = !hosts.answers_native_prompts && headless == "ask";
+    let answer_native_prompts = hosts.answers_native_prompts;
+    (!is_default).then_some(Hosts { answer_native_prompts, headless })
 }
 
 /// `POST /v1/check`: the verdict about a call, and nothing else.

@@ -29,6 +29,7 @@ fn filled(route: &RouteInfo) -> String {
         .replace("{id}", "019444a0-1234-7abc-8000-abcdef123456")
         // A feed that is let in goes on for ever; with this it is let in and then refused.
         .replace("/v1/events", "/v1/events?nothing=1")
+        .replace("{host}", "claude")
         .replace("{grantId}", "019444a0-1234-7abc-8000-abcdef123456")
 }
 

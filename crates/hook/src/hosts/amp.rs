@@ -39,6 +39,7 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
         mode: None,
         is_attended: None,
         is_pascal: false,
+        slot: String::new(),
     })
 }
 

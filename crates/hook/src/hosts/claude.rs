@@ -65,6 +65,7 @@ pub fn like(
         mode: mode(fields.text("permission_mode")?.as_deref()),
         is_attended: None,
         is_pascal: false,
+        slot: String::new(),
         event,
     })
 }

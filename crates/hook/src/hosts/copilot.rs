@@ -56,6 +56,7 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
         mode: mode(None),
         is_attended: None,
         is_pascal: false,
+        slot: String::new(),
     })
 }
 
