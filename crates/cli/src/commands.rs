@@ -14,8 +14,10 @@ mod call;
 mod check;
 mod demo;
 mod devices;
+mod doctor;
 mod explain;
 mod grants;
+mod install;
 mod keys;
 mod parse;
 mod policy;
@@ -67,6 +69,12 @@ pub enum Command {
     Audit(audit::Audit),
     /// Trusts the project's policy file as it is now.
     Trust(trust::Trust),
+    /// Writes the hook into an agent host's configuration.
+    Install(install::Install),
+    /// Takes the hook out of it again.
+    Uninstall(install::Uninstall),
+    /// Proves that installed hooks hold: 0 they do, 1 one does not, 2 could not test.
+    Doctor(doctor::Doctor),
 }
 
 impl Command {
@@ -89,6 +97,9 @@ impl Command {
             Command::Receipt(receipt) => receipt.run(out, palette),
             Command::Audit(audit) => audit.run(out, palette),
             Command::Trust(trust) => trust.run(out, palette),
+            Command::Install(install) => install.run(out, palette),
+            Command::Uninstall(uninstall) => uninstall.run(out, palette),
+            Command::Doctor(doctor) => doctor.run(out, palette),
         }
     }
 }

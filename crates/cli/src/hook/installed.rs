@@ -53,8 +53,14 @@ pub struct Entry {
     pub host_version: Option<String>,
     /// When.
     pub at: String,
-    /// Whether the file was made by us.
-    pub is_new: bool,
+    /// SHA-256 of the whole file as we left it.
+    pub file_sha256: String,
+    /// What stood there before us; none where there was no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backup: Option<PathBuf>,
+    /// The keys of entries that Codex was told to trust.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trusted: Vec<String>,
 }
 
 impl Installed {
