@@ -81,7 +81,7 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     let glob = glob.to_lowercase();
     // Whatever lies in a listed directory is listed, and that directory is written out.
     let (directory, open) = split_open(&glob);
-    let below = format!("{directory}/portcullis");
+    let below = format!("{directory}/-");
     if let Some(pattern) = find(&below, access).filter(|pattern| pattern.is_directory()) {
         return Some(pattern);
     }
