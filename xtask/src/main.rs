@@ -16,6 +16,7 @@ mod fuzz;
 mod kill;
 mod meaning;
 mod oracle;
+mod schemathesis;
 mod test;
 mod tidy;
 
@@ -43,6 +44,8 @@ enum Command {
     Kill(kill::Arguments),
     /// Plays the real clients of other systems against the daemon.
     Clients(clients::Arguments),
+    /// Makes requests from the description of the API and looks for failures of the server.
+    Schemathesis(schemathesis::Arguments),
     /// Plays a conversation against a running daemon.
     Converse(converse::Arguments),
     /// Runs the fuzz targets.
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Command::Oracle(arguments) => oracle::run(&arguments),
         Command::Kill(arguments) => kill::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),
+        Command::Schemathesis(arguments) => schemathesis::run(&arguments),
         Command::Converse(arguments) => converse::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

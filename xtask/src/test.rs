@@ -27,6 +27,7 @@ const MEANING_TEXTS: &str = "1500";
 const ORACLE_COMMANDS: &str = "300";
 const ORACLE_SECONDS: &str = "60";
 const KILLS: &str = "20";
+const SCHEMA_EXAMPLES: &str = "10";
 const FUZZ_SECONDS: &str = "120";
 const FUZZ_RUNS: &[&str] = &["--", "-seed=1", "-runs=100000"];
 const FUZZ_TARGETS: &[&str] = &["parse", "fold", "scan"];
@@ -77,6 +78,7 @@ const STEPS: &[Step] = &[
     Step { name: "oracle",       needs: WATCH,                 check: oracle },
     Step { name: "kill",         needs: &[],                   check: kill },
     Step { name: "clients",      needs: &[Tool::Node, Tool::Npm], check: clients },
+    Step { name: "schemathesis", needs: &[Tool::Python],       check: schemathesis },
     Step { name: "benches",      needs: &[Tool::CppCompiler],  check: benches },
     Step { name: "deny",         needs: &[Tool::CargoDeny],    check: deny },
     Step { name: "advisories",   needs: &[Tool::CargoDeny],    check: advisories },
@@ -248,6 +250,13 @@ fn kill(root: &Path) -> anyhow::Result<Report> {
 /// The real clients of other systems against the daemon.
 fn clients(root: &Path) -> anyhow::Result<Report> {
     Ok(whole(xtask(root).arg("clients"))?.noted("clients: "))
+}
+
+/// Requests made from the description of the API.
+fn schemathesis(root: &Path) -> anyhow::Result<Report> {
+    let mut command = xtask(root);
+    command.args(["schemathesis", "--examples", SCHEMA_EXAMPLES]);
+    Ok(whole(&mut command)?.noted("schemathesis: "))
 }
 
 fn deny(root: &Path) -> anyhow::Result<Report> {

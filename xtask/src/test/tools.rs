@@ -28,6 +28,8 @@ pub enum Tool {
     Node,
     /// Installs what they are made of.
     Npm,
+    /// Makes environments for what comes from the Python package index.
+    Python,
     /// Checks licences, bans, sources and advisories.
     CargoDeny,
 }
@@ -44,6 +46,7 @@ impl Tool {
             Tool::CppCompiler => "c++",
             Tool::Node => "node",
             Tool::Npm => "npm",
+            Tool::Python => "python3",
             Tool::CargoDeny => "cargo-deny",
         }
     }
@@ -59,6 +62,7 @@ impl Tool {
             Tool::CppCompiler => Some("g++"),
             Tool::Node => Some("nodejs"),
             Tool::Npm => Some("npm"),
+            Tool::Python => Some("python3-venv"),
             Tool::CargoDeny => None,
         }
     }
@@ -100,7 +104,15 @@ pub fn cargo_deny(root: &Path) -> Command {
 const OUR_CARGO_DENY: &str = "target/tools/bin/cargo-deny";
 
 fn is_there(tool: Tool, root: &Path) -> bool {
-    answers(tool.program()) || (tool == Tool::CargoDeny && root.join(OUR_CARGO_DENY).exists())
+    match tool {
+        Tool::CargoDeny if root.join(OUR_CARGO_DENY).exists() => true,
+        Tool::Python => {
+            let mut imports = Command::new(tool.program());
+            imports.args(["-c", "import ensurepip, venv"]);
+            run(&mut imports).is_ok_and(|(succeeded, _)| succeeded)
+        }
+        _ => answers(tool.program()),
+    }
 }
 
 fn install_packages(packages: &[&str]) -> anyhow::Result<()> {
