@@ -36,6 +36,7 @@
 //! `id`. An object has exactly the members that are named unless `"..."` is one of them; a list
 //! exactly the items unless it ends with `"..."`; `{"<has>": […]}` is a list that has these.
 
+pub mod keys;
 mod link;
 mod pattern;
 mod play;

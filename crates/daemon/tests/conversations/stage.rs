@@ -6,6 +6,7 @@ use std::sync::Arc;
 use portcullis_approval::receipt::Signer;
 use portcullis_approval::{Owners, Role};
 use portcullis_converse::Stage;
+use portcullis_converse::keys::KEYS;
 use portcullis_daemon::clock::Clock;
 use portcullis_daemon::config::Config;
 use portcullis_daemon::identity::{NewKey, make_key};
@@ -43,17 +44,10 @@ impl House {
         std::fs::write(directory.path().join("config/policy.toml"), policy).unwrap();
         let store = Sqlite::open(directory.path().join("portcullis.db"), "n").unwrap();
         let mut stage = Stage::default();
-        let one = |owner: &str| Owners::Some(vec![owner.to_owned()]);
-        #[rustfmt::skip]
-        let keys = [
-            ("admin",       "alice",  Role::Admin,    Owners::All),
-            ("approver",    "carol",  Role::Approver, Owners::All),
-            ("anna",        "anna",   Role::Approver, one("anna")),
-            ("bob",         "bob",    Role::Approver, one("bob")),
-            ("agent",       "coder",  Role::Agent,    one("anna")),
-            ("other_agent", "tester", Role::Agent,    one("bob")),
-        ];
-        for (value, name, role, owners) in keys {
+        for (value, name, role, owners) in KEYS {
+            let role = Role::named(role).unwrap();
+            let some = || Owners::Some(owners.iter().map(ToString::to_string).collect());
+            let owners = if owners.is_empty() { Owners::All } else { some() };
             let new = NewKey { role, name: name.to_owned(), owners, expires_at: None };
             let (_, secret) = make_key(&store, new, "test", Clock::new().now()).await.unwrap();
             stage.values.insert(value.to_owned(), secret.reveal().to_owned());
