@@ -92,3 +92,12 @@ pub fn overlay(profiles: &Arc<Files>) -> Overlay {
     let profiles: Arc<dyn Profiles> = Arc::<Files>::clone(profiles);
     Overlay { lay: Arc::new(Policy::clone), comes_again: false, profiles: Some(profiles) }
 }
+
+/// Where devices connect: its own listener, or the main one.
+#[must_use]
+pub(crate) fn url(app: &App) -> String {
+    let own = &app.config.dialects.multica.listen;
+    let address = if own.is_empty() { app.config.listen.to_string() } else { own.clone() };
+    let scheme = if app.has_tls { "https" } else { "http" };
+    format!("{scheme}://{address}")
+}

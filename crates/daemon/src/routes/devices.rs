@@ -67,13 +67,11 @@ pub async fn pair(
     data.extend(pairing.agent.as_ref().map(|agent| ("agent", quoted(agent))));
     let entry = entry("device.offered", &caller, pairing.id, data, now);
     app.authority.store().offer_pairing(&pairing, vec![entry]).await?;
-    let own = &app.config.dialects.multica.listen;
-    let address = if own.is_empty() { app.config.listen.to_string() } else { own.clone() };
     let shown = Pairing {
         id: pairing.id.to_string(),
         token,
         hub_id: app.hub.id.to_string(),
-        url: format!("http://{address}"),
+        url: crate::doors::multica::url(&app),
         expires_at: pairing.expires_at.to_string(),
     };
     Ok(json_response(StatusCode::OK, &shown))

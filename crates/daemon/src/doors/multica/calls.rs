@@ -204,11 +204,9 @@ async fn list(app: &App, verified: &Verified) -> Result<Value, Refusal> {
 }
 
 fn hub_info(app: &App, agents: usize) -> Value {
-    let own = &app.config.dialects.multica.listen;
-    let address = if own.is_empty() { app.config.listen.to_string() } else { own.clone() };
     json!({
         "hubId": app.hub.id.to_string(),
-        "url": format!("http://{address}"),
+        "url": super::url(app),
         "connectionState": "registered",
         "agentCount": agents,
     })
