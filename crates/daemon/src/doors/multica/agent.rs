@@ -59,14 +59,17 @@ pub(super) async fn request(
     loop {
         let began = app.authority.now();
         let answered = app.authority.submit(submission.clone()).await.map_err(calls::refusal)?;
-        app.authority.note_profiles().await;
         let Some(record) = answered.ask.as_ref() else {
+            app.authority.note_profiles().await;
             return Ok(Some(at_once(app, &answered, profile, command)));
         };
         if record.decision.is_none() {
             let is_new = record.ask.opened_at >= began;
             let waits = app.config.dialects.multica.wait_without_client;
-            if is_new && !waits && !app.hub.has_client(app, &record.ask) {
+            // A node that goes down has no clients any more; that says nothing about the ask.
+            let is_stopping = *app.authority.stopping().borrow();
+            let is_unseen = !waits && !is_stopping && !app.hub.has_client(app, &record.ask);
+            if is_new && is_unseen {
                 deny_unseen(app, record).await?;
             }
         }
