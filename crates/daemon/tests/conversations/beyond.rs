@@ -160,7 +160,7 @@ async fn mu_5_a_token_does_not_work_after_its_time_and_is_spent_by_trying() {
             let list: Value = serde_json::from_str(list).unwrap();
             hub = list[0]["devices"][0]["deviceId"].clone();
         } else if is_answer {
-            let event: Value = serde_json::from_str(&text[2..]).unwrap();
+            let event: Value = serde_json::from_str(text.get(2..).unwrap()).unwrap();
             answers.push(event[1]["payload"].clone());
         } else {
             continue;
