@@ -20,6 +20,7 @@ mod grants;
 mod install;
 mod keys;
 mod parse;
+mod pause;
 mod policy;
 mod receipt;
 mod serve;
@@ -59,6 +60,8 @@ pub enum Command {
     Reject(answer::Reject),
     /// Lists and revokes what wide approvals left behind.
     Grants(grants::Grants),
+    /// Allows for a while what would be asked about.
+    Pause(pause::Pause),
     /// Makes, lists and revokes keys.
     Keys(keys::Keys),
     /// Pairs, lists and revokes devices that act as an approver.
@@ -92,6 +95,7 @@ impl Command {
             Command::Approve(approve) => approve.run(out, palette),
             Command::Reject(reject) => reject.run(out, palette),
             Command::Grants(grants) => grants.run(out, palette),
+            Command::Pause(pause) => pause.run(out, palette),
             Command::Keys(keys) => keys.run(out, palette),
             Command::Devices(devices) => devices.run(out, palette),
             Command::Receipt(receipt) => receipt.run(out, palette),

@@ -234,6 +234,22 @@ impl Client {
         self.send(Method::DELETE, &format!("/v1/grants/{}", escaped(grant)), None, PROMPT).await
     }
 
+    /// Pauses: the body of `POST /v1/pause`; gives the pause.
+    ///
+    /// # Errors
+    /// As [`get`](Client::get).
+    pub async fn pause(&self, pause: &Value) -> Result<Value, ClientError> {
+        self.send(Method::POST, "/v1/pause", Some(pause), PROMPT).await
+    }
+
+    /// Ends what this key paused.
+    ///
+    /// # Errors
+    /// As [`get`](Client::get).
+    pub async fn resume(&self) -> Result<Value, ClientError> {
+        self.send(Method::DELETE, "/v1/pause", None, PROMPT).await
+    }
+
     /// The devices that were paired and those that wait: the body of `GET /v1/devices`.
     ///
     /// # Errors

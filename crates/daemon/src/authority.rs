@@ -12,6 +12,7 @@ mod denied;
 mod gaps;
 mod granted;
 mod judging;
+mod pause;
 mod rates;
 mod record;
 pub mod runs;
@@ -44,9 +45,11 @@ use crate::waiters::Waiters;
 
 pub use answering::Gone;
 pub use judging::{Judged, Kept, Overlay, ProfileNote, Profiles, is_exception};
+pub use pause::Pause;
 
 use denied::Denied;
 use granted::GrantCache;
+use pause::Pauses;
 use rates::Rates;
 use twins::Twins;
 use waiting::Release;
@@ -147,6 +150,7 @@ struct Inner {
     rates: Rates,
     denied: Denied,
     twins: Twins,
+    pauses: Pauses,
     waiters: Waiters,
     signer: Signer,
     clock: Clock,
@@ -178,6 +182,7 @@ impl Authority {
             rates: Rates::default(),
             denied: Denied::default(),
             twins: Twins::default(),
+            pauses: Pauses::default(),
             waiters: Waiters::default(),
             signer,
             clock: newest.map_or_else(Clock::new, |at| Clock::new().not_before(at)),

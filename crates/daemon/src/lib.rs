@@ -282,6 +282,7 @@ async fn tend(app: App, journal: Option<PathBuf>) {
                 app.authority.clock().catch_up();
                 app.look_at_policies(None).await;
                 app.authority.note_profiles().await;
+                app.authority.tend_pauses().await;
                 if let Some(journal) = &journal {
                     journal::take(&app.authority, journal).await;
                 }

@@ -11,6 +11,7 @@ pub mod hooks;
 pub mod keys;
 pub mod login;
 pub mod pages;
+pub mod pause;
 pub mod policies;
 pub mod runs;
 
@@ -51,6 +52,9 @@ pub fn native() -> Vec<Arc<Route>> {
         made(Method::GET,    "/v1/policy",             Who::Approver,        "the policy in force",                    None, None, || get(policies::show)),
         made(Method::PUT,    "/v1/policy",             Who::Admin,           "writes the user's policy file",          None, None, || axum::routing::put(policies::write)),
         made(Method::POST,   "/v1/policy/check",       Who::Approver,        "reads a policy text and says what is wrong with it", None, None, || post(policies::check)),
+        made(Method::GET,    "/v1/pause",              Who::Approver,        "the pauses that go on",                  None, Some(shape::<wire::pause::Pauses>), || get(pause::list)),
+        made(Method::POST,   "/v1/pause",              Who::Approver,        "allows for a while what would be asked about", Some(shape::<wire::pause::NewPause>), Some(shape::<wire::pause::Pause>), || post(pause::pause)),
+        made(Method::DELETE, "/v1/pause",              Who::Approver,        "ends pauses",                            None, Some(shape::<wire::pause::Resumed>), || delete(pause::resume)),
         made(Method::GET,    "/v1/stats",              Who::Approver,        "numbers worth looking at",               None, None, || get(audit::stats)),
         made(Method::GET,    "/v1/audit",              Who::Approver,        "audit entries, in order",                None, None, || get(audit::list)),
         made(Method::GET,    "/v1/audit/checkpoint",   Who::Approver,        "a signed statement about the audit's end", None, None, || get(audit::checkpoint)),

@@ -79,6 +79,11 @@ fn every_requirement_of_multica_is_proven() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn native() {
+    play_all("native").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn multica() {
     play_all("multica").await;
 }

@@ -16,5 +16,6 @@ pub mod feed;
 pub mod grants;
 pub mod json;
 pub mod nearest;
+pub mod pause;
 pub mod policy;
 pub mod verdict;

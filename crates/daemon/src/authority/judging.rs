@@ -163,6 +163,7 @@ impl Authority {
             // The gates of files ask no allow rule.
             verdict.suggestions.clear();
         }
+        let verdict = self.paused(&submission.asker, call, verdict);
         let used = if verdict.outcome == Outcome::Allow {
             used(&verdict, &grants, &judged_call)
         } else {

@@ -1,0 +1,87 @@
+//! `portcullis pause`: for a while nobody is asked.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::escape;
+use crate::palette::Palette;
+use crate::reach::{self, Reach, block_on};
+use crate::render::ask::text;
+
+/// Allows for a while what would be asked about, or ends that early.
+#[derive(Args)]
+pub struct Pause {
+    #[command(flatten)]
+    reach: Reach,
+    /// For how long, at most 60; without it the pauses that go on are shown.
+    #[arg(long, conflicts_with = "end")]
+    minutes: Option<u64>,
+    /// Only calls of this agent host.
+    #[arg(long, requires = "minutes")]
+    host: Option<String>,
+    /// Only calls in this directory, or below it.
+    #[arg(long, value_name = "DIRECTORY", requires = "minutes")]
+    workspace: Option<String>,
+    /// Ends what was paused.
+    #[arg(long)]
+    end: bool,
+    /// Shows JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Pause {
+    /// Pauses, shows what is paused, or ends it.
+    pub fn run(self, out: &mut impl Write, _: Palette) -> anyhow::Result<ExitCode> {
+        let client = self.reach.approver()?;
+        block_on(async {
+            let said = match self.minutes {
+                Some(minutes) => {
+                    let mut body = json!({ "minutes": minutes });
+                    if let Some(members) = body.as_object_mut() {
+                        let host = self.host.map(|host| ("host".to_owned(), host.into()));
+                        let root = self.workspace.map(|root| ("workspace".to_owned(), root.into()));
+                        members.extend(host.into_iter().chain(root));
+                    }
+                    client.pause(&body).await
+                }
+                None if self.end => client.resume().await,
+                None => client.get("/v1/pause").await,
+            };
+            match said {
+                Ok(said) if self.json => writeln!(out, "{said}")?,
+                Ok(said) => show(out, &said)?,
+                Err(error) => return reach::refused(out, error, self.json),
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}
+
+fn show(out: &mut impl Write, said: &Value) -> anyhow::Result<()> {
+    if let Some(ended) = said.get("ended") {
+        return Ok(writeln!(out, "{ended} pauses ended")?);
+    }
+    let Some(pauses) = said.get("pauses").and_then(Value::as_array) else {
+        return Ok(writeln!(out, "{}", line(said))?);
+    };
+    if pauses.is_empty() {
+        writeln!(out, "nothing is paused")?;
+    }
+    for pause in pauses {
+        writeln!(out, "{}", line(pause))?;
+    }
+    Ok(())
+}
+
+fn line(pause: &Value) -> String {
+    let mut parts =
+        vec![format!("paused by {} until {}", text(pause, "by"), text(pause, "until_at"))];
+    let some = |name: &str| Some(text(pause, name)).filter(|text| !text.is_empty());
+    parts.extend(some("host").map(|host| format!("host {host}")));
+    parts.extend(some("workspace").map(|root| format!("in {root}")));
+    escape::line(parts.join(", ").as_bytes())
+}

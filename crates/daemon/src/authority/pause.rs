@@ -1,0 +1,170 @@
+//! Pauses: for a while, what would be asked about is allowed. A person says so, for a host or a
+//! directory or for everything of their owners; it ends by itself, and with the node.
+//!
+//! Deny rules, firm findings that could destroy, self-protection and the audit stay.
+
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
+
+use portcullis_approval::audit::Entry;
+use portcullis_approval::canonical::{object, quoted};
+use portcullis_approval::{Asker, CallText, Moment, Owners};
+use portcullis_engine::verdict::{Reason, Tier};
+use portcullis_engine::{Outcome, Verdict};
+use portcullis_store::StoreError;
+
+use super::Authority;
+
+/// A pause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Who paused.
+    pub by: String,
+    /// Whose agents are meant.
+    pub owners: Owners,
+    /// Calls of this host only.
+    pub host: Option<String>,
+    /// Calls in this directory, or below it, only.
+    pub workspace: Option<String>,
+    /// Until when.
+    pub until: Moment,
+}
+
+impl Pause {
+    /// Whether a call is meant.
+    fn covers(&self, asker: &Asker, call: &CallText, now: Moment) -> bool {
+        let is_inside = |root: &String| {
+            let cwd = call.cwd.as_deref().filter(|cwd| is_plain(cwd));
+            cwd.is_some_and(|cwd| is_within(cwd, root))
+        };
+        now < self.until
+            && self.owners.include(&asker.owner)
+            && self.host.as_ref().is_none_or(|host| call.host.as_ref() == Some(host))
+            && self.workspace.as_ref().is_none_or(is_inside)
+    }
+
+    fn entry(&self, kind: &'static str, actor: &str, at: Moment) -> Entry {
+        let mut data = vec![("by", quoted(&self.by)), ("until", quoted(&self.until.to_string()))];
+        data.extend(self.host.as_ref().map(|host| ("host", quoted(host))));
+        data.extend(self.workspace.as_ref().map(|root| ("workspace", quoted(root))));
+        let (actor, subject) = (actor.to_owned(), "pause".to_owned());
+        Entry { kind, at, actor, subject, owner: None, data: object(data) }
+    }
+}
+
+/// The pauses of a node.
+#[derive(Debug, Default)]
+pub(super) struct Pauses {
+    pauses: Mutex<Vec<Pause>>,
+}
+
+impl Authority {
+    /// Pauses; recorded before it counts.
+    ///
+    /// # Errors
+    /// It could not be recorded, and does not count.
+    pub async fn pause(&self, pause: Pause) -> Result<(), StoreError> {
+        let now = self.now();
+        let entry = pause.entry("pause.started", &pause.by, now);
+        self.store().record(vec![entry], Vec::new(), now).await?;
+        self.locked_pauses().push(pause);
+        Ok(())
+    }
+
+    /// The pauses that go on and that somebody may see.
+    #[must_use]
+    pub fn pauses(&self, may_see: impl Fn(&Pause) -> bool) -> Vec<Pause> {
+        let now = self.now();
+        let pauses = self.locked_pauses();
+        pauses.iter().filter(|pause| now < pause.until && may_see(pause)).cloned().collect()
+    }
+
+    /// Ends pauses early; how many went on.
+    ///
+    /// # Errors
+    /// It could not be recorded; they are over all the same.
+    pub async fn resume(
+        &self,
+        actor: &str,
+        may_end: impl Fn(&Pause) -> bool,
+    ) -> Result<usize, StoreError> {
+        self.end_pauses(actor, may_end).await
+    }
+
+    /// Records the end of pauses whose time is over.
+    pub async fn tend_pauses(&self) {
+        let now = self.now();
+        if let Err(error) = self.end_pauses("clock", |pause| pause.until <= now).await {
+            tracing::error!("the end of a pause could not be recorded: {error}");
+        }
+    }
+
+    async fn end_pauses(
+        &self,
+        actor: &str,
+        is_over: impl Fn(&Pause) -> bool,
+    ) -> Result<usize, StoreError> {
+        let now = self.now();
+        let over: Vec<Pause> =
+            self.locked_pauses().extract_if(.., |pause| is_over(pause)).collect();
+        if over.is_empty() {
+            return Ok(0);
+        }
+        let entries = over.iter().map(|pause| pause.entry("pause.ended", actor, now)).collect();
+        self.store().record(entries, Vec::new(), now).await?;
+        Ok(over.len())
+    }
+
+    /// A verdict as a pause leaves it.
+    pub(super) fn paused(&self, asker: &Asker, call: &CallText, verdict: Verdict) -> Verdict {
+        let now = self.now();
+        let pauses = self.locked_pauses();
+        let Some(pause) = pauses.iter().find(|pause| pause.covers(asker, call, now)) else {
+            return verdict;
+        };
+        if !may_pass(&verdict) {
+            return verdict;
+        }
+        let message = format!("{} paused questions until {}", pause.by, pause.until);
+        let mut verdict = verdict;
+        let reason = Reason { code: Cow::Borrowed("pause"), message, span: None };
+        verdict.reasons.insert(0, reason);
+        verdict.outcome = Outcome::Allow;
+        verdict.is_firm = false;
+        verdict.suggestions.clear();
+        verdict.always.clear();
+        verdict
+    }
+
+    fn locked_pauses(&self) -> std::sync::MutexGuard<'_, Vec<Pause>> {
+        self.inner.pauses.pauses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a pause reaches a verdict: it asks, or a mode alone denies, and nothing firm that could
+/// destroy was found.
+fn may_pass(verdict: &Verdict) -> bool {
+    let destroys = verdict.acts.iter().flat_map(|act| &act.findings).any(|finding| {
+        finding.tier == Tier::Destructive && (finding.is_firm || finding.outcome == Outcome::Deny)
+    });
+    let is_modes = verdict.reasons.first().is_some_and(|reason| reason.code.starts_with("mode."))
+        && verdict
+            .acts
+            .iter()
+            .all(|act| act.outcome != Outcome::Deny || act.reason.code.starts_with("mode."));
+    match verdict.outcome {
+        Outcome::Allow => false,
+        Outcome::Ask => !destroys,
+        Outcome::Deny => is_modes && !destroys,
+    }
+}
+
+/// Whether a directory is written without steps back, which would lead elsewhere.
+fn is_plain(path: &str) -> bool {
+    path.starts_with('/') && !path.split('/').any(|part| part == "..")
+}
+
+fn is_within(path: &str, root: &str) -> bool {
+    let root = root.trim_end_matches('/');
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
