@@ -6,6 +6,7 @@
 
 mod entry;
 mod environment;
+mod keys;
 mod lists;
 mod options;
 mod sensitive;

@@ -89,6 +89,12 @@ impl Writer {
         self.share(&format!("&[{kind}]"), format!("&[{}]", items.join(", ")))
     }
 
+    fn format(&mut self, format: &Format) -> String {
+        let Format { option, safe, with } = format;
+        let text = format!("Format {{ option: &{option:?}, safe: &{safe:?}, with: &{with:?} }}");
+        self.share("Format", text)
+    }
+
     fn entry(&mut self, entry: &Entry) -> String {
         let mut fields = String::new();
         let mut field = |name: &str, value: &str, is_plain: bool| {
@@ -139,29 +145,11 @@ impl Writer {
         ] {
             field(name, &format!("{text:?}"), text.is_none());
         }
-        for (name, list) in [
-            ("unless", &entry.unless),
-            ("target", &entry.target),
-            ("services_first", &entry.services_first),
-            ("harmless_meta", &entry.harmless_meta),
-            ("help", &entry.help),
-            ("dry", &entry.dry),
-            ("listing", &entry.listing),
-            ("recurses", &entry.recurses),
-            ("hidden", &entry.hidden),
-            ("dashless", &entry.dashless),
-            ("leads", &entry.leads),
-            ("picks", &entry.picks),
-            ("takes_names", &entry.takes_names),
-            ("harmless_config", &entry.harmless_config),
-        ] {
+        for (name, list) in word_lists(entry) {
             field(name, &format!("&{list:?}"), list.is_empty());
         }
         if let Some(format) = &entry.format {
-            let Format { option, safe, with } = format;
-            let format =
-                format!("Format {{ option: &{option:?}, safe: &{safe:?}, with: &{with:?} }}");
-            let format = self.share("Format", format);
+            let format = self.format(format);
             let _ = write!(fields, "format: Some(&{format}), ");
         }
         let mut lists = Vec::new();
@@ -197,6 +185,26 @@ impl Writer {
         }
         self.share("Entry", format!("Entry {{ {fields}..PLAIN }}"))
     }
+}
+
+/// The lists of words that an entry holds, by the names of their fields.
+fn word_lists(entry: &Entry) -> [(&'static str, &Vec<String>); 14] {
+    [
+        ("unless", &entry.unless),
+        ("target", &entry.target),
+        ("services_first", &entry.services_first),
+        ("harmless_meta", &entry.harmless_meta),
+        ("help", &entry.help),
+        ("dry", &entry.dry),
+        ("listing", &entry.listing),
+        ("recurses", &entry.recurses),
+        ("hidden", &entry.hidden),
+        ("dashless", &entry.dashless),
+        ("leads", &entry.leads),
+        ("picks", &entry.picks),
+        ("takes_names", &entry.takes_names),
+        ("harmless_config", &entry.harmless_config),
+    ]
 }
 
 /// The variants that an entry's words stand for: its style, what it wraps, what it prints.

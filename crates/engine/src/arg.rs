@@ -1,5 +1,7 @@
 //! Arguments: the words of one command as the program would see them.
 
+mod braces;
+
 use std::collections::BTreeMap;
 
 use portcullis_shell::{
@@ -124,6 +126,11 @@ pub fn of_words(tree: &Tree, words: &[Word], known: Known<'_>) -> Vec<Arg> {
 /// Adds the arguments one word stands for.
 pub fn add_word(tree: &Tree, word: &Word, known: Known<'_>, args: &mut Vec<Arg>) {
     let span = tree.locate(word.span);
+    if let Some(texts) = braces::texts(tree, word, known) {
+        let arg = |(text, ending)| Arg { ending, ..Arg::new(text, span) };
+        args.extend(texts.into_iter().map(arg));
+        return;
+    }
     match tree.value(word) {
         Value::Literal(text) => args.push(Arg::new(Text::Known(lossless(text)), span)),
         value @ (Value::Pattern { .. } | Value::Tainted(_)) => {
@@ -198,13 +205,35 @@ struct Shape<'a> {
     is_guessed: bool,
     /// The text before the first sign of a pattern.
     prefix: Option<String>,
+    braces: Braces,
+}
+
+/// What braces stand for.
+#[derive(Clone, PartialEq, Eq)]
+enum Braces {
+    /// They are not looked into.
+    Closed,
+    /// Anything.
+    Any,
+    /// This member.
+    One(String),
 }
 
 impl<'a> Shape<'a> {
     fn new(tree: &'a Tree, known: Known<'a>) -> Shape<'a> {
         let (text, pattern) = (String::new(), String::new());
         let (home, globs, is_guessed) = (false, false, false);
-        Shape { tree, known, text, pattern, home, globs, is_guessed, prefix: None }
+        Shape {
+            tree,
+            known,
+            text,
+            pattern,
+            home,
+            globs,
+            is_guessed,
+            prefix: None,
+            braces: Braces::Closed,
+        }
     }
 
     fn parts(&mut self, parts: List<Part>, is_open: bool) -> Option<()> {
@@ -222,6 +251,14 @@ impl<'a> Shape<'a> {
                     self.push(&written);
                 }
                 PartKind::Parameter(expansions) => self.parameter(expansions)?,
+                PartKind::Brace(_) | PartKind::Sequence if self.braces != Braces::Closed => {
+                    if let Braces::One(member) = self.braces.clone() {
+                        self.home |= self.text.is_empty() && member.starts_with('~');
+                        self.push(&member);
+                    } else {
+                        self.glob("*");
+                    }
+                }
                 PartKind::Command { .. } if self.is_here(part.span) => {
                     let directory = self.known.directory?;
                     self.push(directory);

@@ -4,7 +4,8 @@
 
 use portcullis_engine::act::Act;
 use portcullis_engine::analysis::analyse;
-use portcullis_engine::catalog::programs;
+use portcullis_engine::catalog::{Entry, OptionSpec, ValueKind, find, programs};
+use portcullis_engine::effect::{Effect, Effects};
 use portcullis_engine::guard::{self, Scene, Sensitive};
 use portcullis_engine::place::Ground;
 use portcullis_engine::verdict::Outcome;
@@ -54,4 +55,45 @@ fn examples_are_what_they_say() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Programs that are known to start others or to write files, by an option, an operand or a text.
+const ABLE: &str = include_str!("data/able.txt");
+
+#[test]
+fn what_can_run_or_write_is_read_only_by_the_table_alone() {
+    let mut wrong = Vec::new();
+    for name in ABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let Some(program) = find(name) else { continue };
+        let is_guarded = may_harm(program.entry) && program.not_read_only().next().is_some();
+        if !is_guarded {
+            wrong.push(format!("{name}: nothing in its entry is dangerous, and it can do harm"));
+        }
+        // A word that nobody knows must not pass.
+        for command in [format!("{name} --portcullis-unknown-option"), format!("{name} $X $Y")] {
+            if only_reads(&command, program.is_zsh).0 {
+                wrong.push(format!("`{command}` must not be read-only"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Whether anything that an entry knows does more than read.
+fn may_harm(entry: &Entry) -> bool {
+    let reads = |effects: Effects| effects.iter().all(Effect::is_reading);
+    !reads(entry.effects)
+        || !reads(entry.with_operand)
+        || entry.alone.is_some_and(|alone| !reads(alone))
+        || entry.reader.is_some()
+        || entry.options.iter().any(OptionSpec::is_dangerous)
+        || entry.when.iter().any(|when| !reads(when.effects))
+        || entry.verbs.iter().any(|(effects, _)| !reads(*effects))
+        || entry.operands.iter().any(|role| {
+            !matches!(
+                role.kind,
+                ValueKind::Read | ValueKind::Opaque | ValueKind::Pattern | ValueKind::Directory
+            )
+        })
+        || entry.subs.iter().any(|sub| may_harm(sub.entry))
 }

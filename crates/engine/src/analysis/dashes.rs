@@ -95,7 +95,7 @@ pub(crate) fn is_given(wanted: &[&str], usage: &Usage) -> bool {
     };
     let refused = |wanted: &&str| wanted.strip_prefix('!').is_some_and(given);
     wanted.iter().any(|wanted| matches!(*wanted, "*" | "here") || given(wanted))
-        && !wanted.iter().any(|wanted| refused(wanted))
+        && !wanted.iter().any(refused)
 }
 
 /// Whether no word of what a format makes begins with a dash.

@@ -51,7 +51,7 @@ impl Walk<'_, '_> {
         let nested = self.analysis.found.acts.get(first..).unwrap_or_default();
         let is_fetched = nested.iter().any(|act| act.has(Effect::Connect));
         self.hand_over(first);
-        let act = Act { span, args, assignments, is_fetched, shows, ..Act::default() };
+        let act = Act { span, args, assignments, shows, is_fetched, ..Act::default() };
         peel::resolve(self.analysis, act);
         self.analysis.handed.truncate(handed);
     }

@@ -3,6 +3,7 @@
 use portcullis_shell::Dialect;
 
 use super::{Reading, arg_of, words};
+use crate::act::Act;
 use crate::analysis::{Feed, names};
 use crate::arg::{Arg, Text};
 use crate::catalog::ValueKind;
@@ -54,16 +55,7 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
         }
     }
     if !found.facts.deletes.is_empty() {
-        for name in &names {
-            let on = EffectOn { effect: Effect::Delete, is_listing: false, ..name.clone() };
-            reading.act.effects.push(on);
-        }
-        if names.is_empty() {
-            for start in &starts {
-                let on = EffectOn::new(Effect::Delete, start.clone());
-                reading.act.effects.push(EffectOn { is_deep: true, ..on });
-            }
-        }
+        removed(reading.act, &names, &starts);
     }
     if !is_listing {
         reading.act.effects.extend(names);
@@ -175,6 +167,18 @@ fn found_arg(
             Arg::new(Text::Begins("./".to_owned()), reading.act.span)
         }
         (word, _) => arg_of(word, reading.act.span),
+    }
+}
+
+/// What an expression removes: what it looks for, or everything below where it starts.
+fn removed(act: &mut Act, names: &[EffectOn], starts: &[Target]) {
+    for name in names {
+        let on = EffectOn { effect: Effect::Delete, is_listing: false, ..name.clone() };
+        act.effects.push(on);
+    }
+    for start in starts.iter().filter(|_| names.is_empty()) {
+        let on = EffectOn::new(Effect::Delete, start.clone());
+        act.effects.push(EffectOn { is_deep: true, ..on });
     }
 }
 
@@ -300,6 +304,16 @@ pub(super) fn parallel(reading: &mut Reading<'_, '_>) {
     let end = operands.iter().position(is_separator).unwrap_or(operands.len());
     let given = names::of_args(operands.get(end..).unwrap_or_default());
     reading.analysis.keep(given);
+    // `::::` takes its arguments out of files.
+    let mut is_file = false;
+    for operand in operands.get(end..).unwrap_or_default() {
+        if is_separator(operand) {
+            is_file = operand.prefix().starts_with("::::");
+        } else if is_file {
+            let on = EffectOn::new(Effect::Read, usage::path(operand));
+            reading.act.effects.push(on);
+        }
+    }
     let command: Option<Vec<&str>> = operands.iter().take(end).map(Arg::as_known).collect();
     match command {
         Some(words) if words.is_empty() => {
