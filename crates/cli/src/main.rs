@@ -14,6 +14,7 @@ mod data_dir;
 mod doctor;
 mod escape;
 mod hook;
+mod import;
 mod install;
 mod local;
 mod outlet;

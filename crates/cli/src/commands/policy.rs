@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 
 use crate::palette::Palette;
 
+mod import;
 mod init;
 mod lint;
 mod show;
@@ -30,6 +31,8 @@ enum Action {
     Lint(lint::Lint),
     /// Runs the `[[test]]` entries of the policy files.
     Test(test::Test),
+    /// Translates the rules of another system, and reports what became of each.
+    Import(import::Import),
 }
 
 impl Policy {
@@ -40,6 +43,7 @@ impl Policy {
             Action::Show(show) => show.run(out, palette),
             Action::Lint(lint) => lint.run(out, palette),
             Action::Test(test) => test.run(out, palette),
+            Action::Import(import) => import.run(out, palette),
         }
     }
 }

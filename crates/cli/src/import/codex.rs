@@ -1,0 +1,303 @@
+//! Codex: `prefix_rule`, `host_executable` and `network_rule` of its rule files, literal calls only.
+
+use portcullis_engine::Outcome;
+
+use super::{Fate, File, Import, shell};
+
+/// So many rules come of one with alternatives, at most.
+const MOST: usize = 64;
+
+/// A literal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Literal {
+    Text(String),
+    List(Vec<Literal>),
+}
+
+/// Reads a rule file.
+#[expect(clippy::unnecessary_wraps, reason = "it stands in the table of readers")]
+pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
+    let calls = calls(file.text);
+    let executables: Vec<(String, Vec<String>)> = calls
+        .iter()
+        .filter(|call| call.name == "host_executable")
+        .filter_map(|call| Some((call.text("name")?, call.texts("paths")?)))
+        .collect();
+    for call in &calls {
+        let text = call.source.as_str();
+        match call.name.as_str() {
+            "prefix_rule" if call.is_literal => prefix(import, file, call, &executables),
+            "host_executable" if call.is_literal => {}
+            "network_rule" if call.is_literal => {
+                let outcome = outcome(call.text("decision").as_deref());
+                match (call.text("host"), outcome) {
+                    (Some(host), Some(outcome)) => {
+                        let became = vec![(format!("WebFetch(domain:{host})"), Fate::Partial)];
+                        import.rule(
+                            file,
+                            call.line,
+                            text,
+                            outcome,
+                            became,
+                            "traffic of a shell is judged by act",
+                        );
+                    }
+                    _ => import.unmapped(file, call.line, text, "it names no host or no decision"),
+                }
+            }
+            _ => import.unmapped(
+                file,
+                call.line,
+                text,
+                "only literal calls are read; nothing is evaluated",
+            ),
+        }
+    }
+    Ok(())
+}
+
+fn prefix(
+    import: &mut Import,
+    file: &File<'_>,
+    call: &Call,
+    executables: &[(String, Vec<String>)],
+) {
+    let text = call.source.as_str();
+    let Some(outcome) = outcome(call.text("decision").as_deref().or(Some("allow"))) else {
+        return import.unmapped(file, call.line, text, "the decision is unknown");
+    };
+    let Some(Literal::List(pattern)) = call.argument("pattern") else {
+        return import.unmapped(file, call.line, text, "there is no pattern");
+    };
+    let mut rows: Vec<Vec<String>> = vec![Vec::new()];
+    for part in pattern {
+        let words: Vec<String> = match part {
+            Literal::Text(word) => vec![word.clone()],
+            Literal::List(words) => words.iter().filter_map(Literal::text).collect(),
+        };
+        rows = rows
+            .iter()
+            .flat_map(|row| words.iter().map(|word| [row.clone(), vec![word.clone()]].concat()))
+            .collect();
+        if rows.is_empty() || rows.len() > MOST {
+            return import.unmapped(file, call.line, text, "it has too many alternatives, or none");
+        }
+    }
+    let paths = |row: &Vec<String>| -> Vec<Vec<String>> {
+        let own = row.first().and_then(|first| executables.iter().find(|(name, _)| name == first));
+        let others = own.map(|(_, paths)| paths.clone()).unwrap_or_default();
+        let rest = row.iter().skip(1).cloned().collect::<Vec<_>>();
+        others.into_iter().map(|path| [vec![path], rest.clone()].concat()).collect()
+    };
+    let more: Vec<Vec<String>> = rows.iter().flat_map(paths).collect();
+    rows.extend(more);
+    let became: Vec<(String, Fate)> =
+        rows.iter().filter_map(|row| Some((shell::words(row)?, Fate::Exact))).collect();
+    let why = call.text("justification").unwrap_or_default();
+    let why =
+        if became.len() < rows.len() { "a word cannot stand in a rule".to_owned() } else { why };
+    let is_lost = became.len() < rows.len();
+    for example in call.texts("match").unwrap_or_default() {
+        let is_allowed =
+            outcome == Outcome::Allow && became.iter().any(|(rule, _)| shell::is_broad(rule));
+        let outcome = if is_allowed { Outcome::Ask } else { outcome };
+        import.test(&example, outcome.name());
+    }
+    import.rule(file, call.line, text, outcome, if is_lost { Vec::new() } else { became }, &why);
+}
+
+fn outcome(decision: Option<&str>) -> Option<Outcome> {
+    match decision? {
+        "allow" => Some(Outcome::Allow),
+        "prompt" => Some(Outcome::Ask),
+        "forbidden" | "deny" => Some(Outcome::Deny),
+        _ => None,
+    }
+}
+
+/// One call in a file.
+struct Call {
+    name: String,
+    line: usize,
+    source: String,
+    arguments: Vec<(String, Literal)>,
+    is_literal: bool,
+}
+
+impl Call {
+    fn argument(&self, name: &str) -> Option<&Literal> {
+        self.arguments.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.argument(name).and_then(Literal::text)
+    }
+
+    fn texts(&self, name: &str) -> Option<Vec<String>> {
+        match self.argument(name)? {
+            // An example may be a list of words.
+            Literal::List(items) => Some(items.iter().map(Literal::line).collect()),
+            Literal::Text(_) => None,
+        }
+    }
+}
+
+impl Literal {
+    fn text(&self) -> Option<String> {
+        match self {
+            Literal::Text(text) => Some(text.clone()),
+            Literal::List(_) => None,
+        }
+    }
+
+    fn line(&self) -> String {
+        match self {
+            Literal::Text(text) => text.clone(),
+            Literal::List(words) => {
+                words.iter().filter_map(Literal::text).collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+}
+
+/// The statements of a file: calls with literal arguments, and whatever else stands there.
+fn calls(text: &str) -> Vec<Call> {
+    let mut calls = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let trimmed = rest.trim_start();
+        at += rest.len() - trimmed.len();
+        if trimmed.is_empty() {
+            break;
+        }
+        if trimmed.starts_with('#') {
+            at += trimmed.find('\n').unwrap_or(trimmed.len());
+            continue;
+        }
+        let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+        let mut reader = Reader { text: trimmed, at: 0 };
+        let (call, length) = if let Some((name, arguments)) = reader.call() {
+            let source = trimmed.get(..reader.at).unwrap_or_default();
+            let source = source.split_whitespace().collect::<Vec<_>>().join(" ");
+            (Call { name, line, source, arguments, is_literal: true }, reader.at)
+        } else {
+            let end = trimmed.find('\n').unwrap_or(trimmed.len());
+            let source = trimmed.get(..end).unwrap_or_default().trim_end().to_owned();
+            let (name, arguments) = (String::new(), Vec::new());
+            (Call { name, line, source, arguments, is_literal: false }, end)
+        };
+        at += length.max(1);
+        calls.push(call);
+    }
+    calls
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn skip(&mut self) {
+        loop {
+            let rest = self.rest();
+            let trimmed = rest.trim_start();
+            let blanks = rest.len() - trimmed.len();
+            let comment = if trimmed.starts_with('#') {
+                trimmed.find('\n').unwrap_or(trimmed.len())
+            } else {
+                0
+            };
+            self.at += blanks + comment;
+            if comment == 0 {
+                return;
+            }
+        }
+    }
+
+    fn eat(&mut self, sign: char) -> bool {
+        self.skip();
+        let is_there = self.rest().starts_with(sign);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    fn name(&mut self) -> Option<String> {
+        self.skip();
+        let rest = self.rest();
+        let end = rest
+            .find(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')
+            .unwrap_or(rest.len());
+        let name = rest.get(..end).filter(|name| !name.is_empty())?.to_owned();
+        self.at += end;
+        Some(name)
+    }
+
+    fn call(&mut self) -> Option<(String, Vec<(String, Literal)>)> {
+        let name = self.name()?;
+        if !self.eat('(') {
+            return None;
+        }
+        let mut arguments = Vec::new();
+        while !self.eat(')') {
+            let name = self.name()?;
+            if !self.eat('=') {
+                return None;
+            }
+            arguments.push((name, self.literal(0)?));
+            if !self.eat(',')
+                && !{
+                    self.skip();
+                    self.rest().starts_with(')')
+                }
+            {
+                return None;
+            }
+        }
+        Some((name, arguments))
+    }
+
+    fn literal(&mut self, depth: usize) -> Option<Literal> {
+        if depth > 8 {
+            return None;
+        }
+        if self.eat('[') {
+            let mut items = Vec::new();
+            while !self.eat(']') {
+                items.push(self.literal(depth + 1)?);
+                if !self.eat(',')
+                    && !{
+                        self.skip();
+                        self.rest().starts_with(']')
+                    }
+                {
+                    return None;
+                }
+            }
+            return Some(Literal::List(items));
+        }
+        let quote = self.rest().chars().next().filter(|sign| *sign == '"' || *sign == '\'')?;
+        let mut text = String::new();
+        let mut signs = self.rest().char_indices().skip(1);
+        while let Some((at, sign)) = signs.next() {
+            match sign {
+                '\\' => match signs.next()? {
+                    (_, 'n') => text.push('\n'),
+                    (_, 't') => text.push('\t'),
+                    (_, sign) => text.push(sign),
+                },
+                sign if sign == quote => {
+                    self.at += at + 1;
+                    return Some(Literal::Text(text));
+                }
+                '\n' => return None,
+                sign => text.push(sign),
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,130 @@
+//! `OpenCode`: `permission`, where the last match wins.
+
+use portcullis_engine::Outcome;
+use serde_json::Value;
+
+use super::{Fate, File, Import, path_pattern, shell};
+
+/// Reads a configuration.
+pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
+    let config = file.json()?;
+    if let Some(agents) = config.get("agent").and_then(Value::as_object) {
+        for (name, agent) in agents.iter().filter(|(_, agent)| agent.get("permission").is_some()) {
+            let line = file.line_of(name);
+            let text = format!(
+                "agent.{name}.permission: {}",
+                agent.get("permission").unwrap_or(&Value::Null)
+            );
+            import.unmapped(file, line, &text, "rules of one agent; make a profile of them");
+        }
+    }
+    let Some(permission) = config.get("permission") else { return Ok(()) };
+    if let Some(action) = permission.as_str() {
+        let line = file.line("\"permission\"");
+        import.unmapped(file, line, action, "an action for every tool; set the mode instead");
+        return Ok(());
+    }
+    for (key, value) in permission.as_object().into_iter().flatten() {
+        let rows: Vec<(String, String)> = match value {
+            Value::String(action) => vec![("*".to_owned(), action.clone())],
+            Value::Object(rows) => in_order(file, key, rows),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Vec::new(),
+        };
+        for (number, (glob, action)) in rows.iter().enumerate() {
+            let text = format!("{key}: {glob}: {action}");
+            let line = if glob == "*" { file.line_of(key) } else { file.line_of(glob) };
+            let Some(outcome) = outcome(action) else {
+                import.unmapped(file, line, &text, "the action is unknown");
+                continue;
+            };
+            let is_exception = rows.iter().take(number).any(|(other, action)| {
+                let stricter = self::outcome(action).is_some_and(|other| other > outcome);
+                // A catch-all that asks is what happens anyway.
+                let is_default = other == "*" && action == "ask";
+                stricter && !is_default && shell::overlap(glob, other)
+            });
+            if is_exception {
+                import.unmapped(
+                    file,
+                    line,
+                    &text,
+                    "it is an exception to a stricter rule, which is kept",
+                );
+                continue;
+            }
+            one(import, file, line, &text, key, glob, outcome);
+        }
+    }
+    Ok(())
+}
+
+fn one(
+    import: &mut Import,
+    file: &File<'_>,
+    line: usize,
+    text: &str,
+    key: &str,
+    glob: &str,
+    outcome: Outcome,
+) {
+    let tool = match key {
+        "bash" => "Bash",
+        "edit" => "Edit|Write",
+        "read" => "Read",
+        "glob" => "Glob",
+        "grep" => "Grep",
+        "task" => "Agent",
+        "webfetch" => "WebFetch",
+        "websearch" => "WebSearch",
+        "external_directory" if outcome == Outcome::Allow && glob != "*" => {
+            return import.directory(file, glob.trim_end_matches("/**").trim_end_matches("/*"));
+        }
+        _ => return import.unmapped(file, line, text, "it has no counterpart"),
+    };
+    if glob == "*" && outcome == Outcome::Ask {
+        return import.setting(
+            file,
+            &format!("\"{key}\""),
+            "mode",
+            "default".into(),
+            Fate::Exact,
+            "what no rule allows asks",
+        );
+    }
+    let (became, why) = match (key, glob) {
+        (_, "*") => (vec![(tool.to_owned(), Fate::Exact)], ""),
+        ("bash", glob) => shell::text_glob(glob, outcome),
+        (_, glob) if glob.contains('?') => (Vec::new(), "`?` has no counterpart"),
+        ("webfetch" | "websearch" | "task", _) => (Vec::new(), "only a whole tool can be named"),
+        (_, glob) => (vec![(format!("{tool}({})", path_pattern(glob)), Fate::Exact)], ""),
+    };
+    import.rule(file, line, text, outcome, became, why);
+}
+
+/// The rows of an object in the order of the file: the last one that fits counts there.
+fn in_order(
+    file: &File<'_>,
+    key: &str,
+    rows: &serde_json::Map<String, Value>,
+) -> Vec<(String, String)> {
+    let start = file.text.find(&format!("\"{key}\"")).unwrap_or(0);
+    let rest = file.text.get(start..).unwrap_or_default();
+    let mut rows: Vec<(usize, String, String)> = rows
+        .iter()
+        .map(|(glob, action)| {
+            let at = rest.find(&Value::from(glob.as_str()).to_string()).unwrap_or(0);
+            (at, glob.clone(), action.as_str().unwrap_or_default().to_owned())
+        })
+        .collect();
+    rows.sort();
+    rows.into_iter().map(|(_, glob, action)| (glob, action)).collect()
+}
+
+fn outcome(action: &str) -> Option<Outcome> {
+    match action {
+        "allow" => Some(Outcome::Allow),
+        "ask" => Some(Outcome::Ask),
+        "deny" => Some(Outcome::Deny),
+        _ => None,
+    }
+}

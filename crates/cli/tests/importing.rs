@@ -1,0 +1,224 @@
+//! Rules of other systems, imported: what each became, and that nothing gets wider.
+
+#![cfg(test)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+
+/// A directory, gone when the test is over.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Place {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().canonicalize().unwrap();
+        let root = root.join(format!("pclm-{}-{count}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        Place(root)
+    }
+
+    fn says(&self, arguments: &[&str]) -> (String, String, i32) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_portcullis"));
+        for (name, _) in std::env::vars() {
+            if name.starts_with("PORTCULLIS_") || name.starts_with("XDG_") {
+                command.env_remove(name);
+            }
+        }
+        command.env("HOME", &self.0).current_dir(&self.0).args(arguments).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A source, a file, its text, and of each rule: a part of it, its fate, and what it became.
+type Case<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str, &'a str)]);
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    ("claude", "settings.json", r#"{ // mine
+  "permissions": {
+    "allow": ["Bash(npm run test:*)", "Bash(git diff *)", "Bash(git * main)", "Bash(python:*)", "Edit(src/**)", "Read(//etc/hosts)", "mcp__files", "WebFetch(domain:example.com)"],
+    "ask": ["Bash(git push:*)"],
+    "deny": ["Bash(git * --force)", "Read(.env)", "Edit(~/.ssh/**)", "Agent(model:opus)"],
+    "additionalDirectories": ["/srv/data"],
+    "defaultMode": "acceptEdits"
+  }
+}"#, &[
+        ("Bash(npm run test:*)", "exact", "allow Bash(npm run test:*)"), ("Bash(git diff *)", "exact", "allow Bash(git diff:*)"),
+        ("Bash(git * main)", "narrowed", "allow Bash(git * main)"), ("Bash(python:*)", "downgraded", "ask Bash(python:*)"),
+        ("Edit(src/**)", "narrowed", "allow Edit(src/**)"), ("Read(//etc/hosts)", "exact", "allow Read(/etc/hosts)"),
+        ("mcp__files", "exact", "allow mcp__files__*"), ("WebFetch(domain:example.com)", "exact", "allow WebFetch(domain:example.com)"),
+        ("Bash(git push:*)", "exact", "ask Bash(git push:*)"), ("Bash(git * --force)", "partial", "deny Bash(git * --force)"),
+        ("Read(.env)", "exact", "deny Read(**/.env)"), ("Edit(~/.ssh/**)", "exact", "deny Edit|Write(~/.ssh/**)"),
+        ("Agent(model:opus)", "exact", "deny Agent(model:opus)"),
+        ("/srv/data", "exact", "workspace /srv/data"), ("defaultMode", "exact", "mode = \"accept-edits\""),
+    ]),
+    ("codex", "default.rules", r#"# mine
+prefix_rule(
+    pattern = ["git", ["status", "log"]],
+    decision = "allow", # reading
+    match = ["git status"],
+)
+prefix_rule(pattern=["rm"], decision="forbidden", justification="use trash")
+prefix_rule(pattern=["bash", "-c"], decision="allow")
+host_executable(name="rm", paths=["/bin/rm"])
+network_rule(host="example.com", decision="allow")
+load("//x.star", "y")
+prefix_rule(pattern=make("a"), decision="allow")
+"#, &[
+        ("\"status\", \"log\"", "exact", "allow Bash(git status:*), allow Bash(git log:*)"),
+        ("use trash", "exact", "deny Bash(rm:*), deny Bash(/bin/rm:*)"), ("\"bash\", \"-c\"", "downgraded", "ask Bash(bash -c:*)"),
+        ("network_rule", "partial", "allow WebFetch(domain:example.com)"),
+        ("load(", "unmapped", ""), ("make(", "unmapped", ""),
+    ]),
+    ("gemini", "rules.toml", r#"
+[[rule]]
+toolName = "run_shell_command"
+commandPrefix = ["git ", "npm test"]
+decision = "allow"
+priority = 10
+[[rule]]
+commandPrefix = "rm"
+decision = "deny"
+priority = 5
+[[rule]]
+commandPrefix = "rm -i"
+decision = "allow"
+priority = 50
+[[rule]]
+mcpName = "files"
+toolName = "touch"
+decision = "ask_user"
+[[rule]]
+toolName = "write_file"
+argsPattern = "x"
+decision = "deny"
+"#, &[
+        ("npm test", "narrowed", "allow Bash(git:*), allow Bash(npm test:*)"), ("\"rm\"", "partial", "deny Bash(rm:*)"),
+        ("rm -i", "unmapped", ""), ("touch", "exact", "ask mcp__files__touch"), ("argsPattern", "unmapped", ""),
+    ]),
+    ("opencode", "opencode.json", r#"{ "permission": {
+  "edit": { "*": "ask", "src/**": "allow", "secrets/**": "deny" },
+  "bash": { "git push *": "deny", "git push origin *": "allow", "ls?": "allow", "npm test*": "allow" },
+  "webfetch": "deny", "doom_loop": "ask", "external_directory": { "/srv/x/**": "allow" }
+} }"#, &[
+        ("\"edit\"", "exact", "mode = \"default\""), ("src/**", "exact", "allow Edit|Write(src/**)"), ("secrets/**", "exact", "deny Edit|Write(secrets/**)"),
+        ("git push *: deny", "exact", "deny Bash(git push:*)"), ("git push origin *", "unmapped", ""), ("ls?", "unmapped", ""),
+        ("npm test*", "narrowed", "allow Bash(npm test:*)"), ("webfetch", "exact", "deny WebFetch"), ("doom_loop", "unmapped", ""),
+        ("/srv/x", "exact", "workspace /srv/x"),
+    ]),
+    ("copilot", "flags.txt", "--allow-tool 'shell(git:*)' --deny-tool \"shell(git push)\"\n--deny-tool 'write(.env)' --allow-tool files --deny-tool 'files(touch)'\n--allow-url https://example.com/docs --deny-url example.org --yolo\n", &[
+        ("shell(git:*)", "exact", "allow Bash(git:*)"), ("shell(git push)", "exact", "deny Bash(git push)"),
+        ("write(.env)", "exact", "deny Edit|Write(.env)"), ("--allow-tool files", "exact", "allow mcp__files__*"), ("files(touch)", "exact", "deny mcp__files__touch"),
+        ("example.com", "downgraded", "ask WebFetch(domain:example.com)"), ("example.org", "exact", "deny WebFetch(domain:example.org)"), ("--yolo", "unmapped", ""),
+    ]),
+    ("multica", "config.json", r#"{ "execApproval": { "security": "full", "ask": "on-miss", "timeoutMs": 60000, "askFallback": "full",
+  "allowlist": [ { "pattern": "git **" }, { "pattern": "make release" }, { "pattern": "a?b" } ] } }"#, &[
+        ("security", "narrowed", "exec.security = \"allowlist\""), ("\"ask\"", "exact", "exec.ask = \"on-miss\""), ("timeoutMs", "exact", "asks.deadline_s = 60"),
+        ("askFallback", "narrowed", "asks.fallback = \"deny\""), ("git **", "narrowed", "allow Bash(git:*)"), ("make release", "narrowed", "allow Bash(make release)"), ("a?b", "unmapped", ""),
+    ]),
+    ("agentscope", "context.json", r#"{ "mode": "accept_edits", "working_directories": ["/w"],
+  "allow_rules": { "Bash": [ { "rule_content": "git:*" }, { "rule_content": "npm test" } ], "Read": [ { "rule_content": "src/*.py" } ] },
+  "deny_rules": { "Bash": [ { "rule_content": "rm" } ], "Write": [ { "rule_content": "/etc/*" } ], "DeployTool": [ { "rule_content": null } ] } }"#, &[
+        ("\"mode\"", "exact", "mode = \"accept-edits\""), ("/w", "exact", "workspace /w"), ("allow_rules: Bash(git:*)", "exact", "allow Bash(git:*)"),
+        ("npm test", "unmapped", ""), ("src/*.py", "narrowed", "allow Read(src/*.py)"), ("deny_rules: Bash(rm)", "partial", "deny Bash(rm:*)"),
+        ("/etc/*", "exact", "deny Write(/etc/**)"), ("DeployTool", "exact", "deny DeployTool"),
+    ]),
+];
+
+#[test]
+fn every_rule_stands_in_the_report_with_what_became_of_it() {
+    for (source, name, text, wants) in CASES {
+        let place = Place::new();
+        fs::write(place.0.join(name), text).unwrap();
+        let (out, error, code) = place.says(&[
+            "policy",
+            "import",
+            source,
+            name,
+            "--write",
+            "policy.toml",
+            "--report",
+            "json",
+        ]);
+        assert_eq!(
+            code,
+            if out.contains("\"losses\":true") { 3 } else { 0 },
+            "{source}: {out}{error}"
+        );
+        let report: Value =
+            serde_json::from_str(&out).unwrap_or_else(|_| panic!("{source}: {out}{error}"));
+        let rules = report["rules"].as_array().unwrap();
+        assert_eq!(rules.len(), wants.len(), "{source}: {report:#}");
+        for (part, fate, became) in *wants {
+            let found = rules.iter().find(|rule| {
+                let source = rule["text"].as_str().unwrap();
+                source.contains(part) || source.contains(&part.replace('"', "\\\""))
+            });
+            let found = found.unwrap_or_else(|| panic!("{source}: no {part} in {report:#}"));
+            let now: Vec<&str> = found["became"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            assert_eq!(
+                (found["fate"].as_str().unwrap(), now.join(", ").as_str()),
+                (*fate, *became),
+                "{source}: {part}"
+            );
+            let line = found["line"].as_u64().unwrap();
+            assert!(line >= 1 && line <= text.lines().count() as u64, "{source}: {found}");
+        }
+        let policy = fs::read(place.0.join("policy.toml")).unwrap();
+        let (_, error, code) = place.says(&["check", "--policy", "policy.toml", "ls"]);
+        assert!([0, 1, 3].contains(&code), "{source}: the policy is understood: {error}");
+        let (_, error, code) = place.says(&["policy", "test", "policy.toml"]);
+        assert!(code == 0 || *source != "codex", "{source}: its own examples hold: {error}");
+        place.says(&[
+            "policy",
+            "import",
+            source,
+            name,
+            "--write",
+            "policy.toml",
+            "--report",
+            "json",
+        ]);
+        assert_eq!(
+            fs::read(place.0.join("policy.toml")).unwrap(),
+            policy,
+            "{source}: twice is once"
+        );
+        assert!(place.0.join("policy.toml.report.json").exists());
+    }
+}
+
+#[test]
+fn a_file_that_is_no_import_is_kept_and_unknown_sources_are_named() {
+    let place = Place::new();
+    fs::write(place.0.join("policy.toml"), "mode = \"explore\"\n").unwrap();
+    fs::write(place.0.join("s.json"), "{}").unwrap();
+    let (_, error, code) =
+        place.says(&["policy", "import", "claude", "s.json", "--write", "policy.toml"]);
+    assert!(code == 2 && error.contains("no import of ours"), "{error}");
+    assert_eq!(fs::read_to_string(place.0.join("policy.toml")).unwrap(), "mode = \"explore\"\n");
+    let (_, error, code) = place.says(&["policy", "import", "nobody"]);
+    assert!(code == 2 && error.contains("use one of claude"), "{error}");
+    let (_, error, code) = place.says(&["policy", "import", "claude"]);
+    assert!(code == 2 && error.contains("no files"), "{error}");
+    let (_, _, code) = place.says(&["policy", "import", "claude", "s.json"]);
+    assert_eq!(code, 0, "nothing was lost");
+}
