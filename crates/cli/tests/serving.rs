@@ -368,7 +368,7 @@ fn no_secret_is_logged() {
     let daemon = home.serve_by(command);
     let made = daemon.says(&["keys", "create", "--role", "agent", "--name", "a"]);
     let key = made.out.trim_end();
-    for (key, code) in [(key, 0), (&format!("{}x", &key[..52]), 2)] {
+    for (key, code) in [(key, 0), (&format!("{key}x"), 2)] {
         let mut command = daemon.home.portcullis(&["call", "ls", "--cwd", "/"]);
         command.env("PORTCULLIS_URL", &daemon.url).env("PORTCULLIS_AGENT_KEY", key);
         assert_eq!(said(&mut command).code, code);

@@ -104,15 +104,13 @@ pub fn cargo_deny(root: &Path) -> Command {
 const OUR_CARGO_DENY: &str = "target/tools/bin/cargo-deny";
 
 fn is_there(tool: Tool, root: &Path) -> bool {
-    match tool {
-        Tool::CargoDeny if root.join(OUR_CARGO_DENY).exists() => true,
-        Tool::Python => {
-            let mut imports = Command::new(tool.program());
-            imports.args(["-c", "import ensurepip, venv"]);
-            run(&mut imports).is_ok_and(|(succeeded, _)| succeeded)
-        }
-        _ => answers(tool.program()),
+    if tool == Tool::Python {
+        // There may be a Python that cannot make environments.
+        let mut imports = Command::new(tool.program());
+        imports.args(["-c", "import ensurepip, venv"]);
+        return run(&mut imports).is_ok_and(|(succeeded, _)| succeeded);
     }
+    answers(tool.program()) || (tool == Tool::CargoDeny && root.join(OUR_CARGO_DENY).exists())
 }
 
 fn install_packages(packages: &[&str]) -> anyhow::Result<()> {

@@ -77,7 +77,9 @@ impl Home {
         let kept = Arc::clone(&logs);
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                kept.lock().unwrap().push_str(&format!("{line}\n"));
+                let mut kept = kept.lock().unwrap();
+                kept.push_str(&line);
+                kept.push('\n');
             }
         });
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
