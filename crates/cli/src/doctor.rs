@@ -1,6 +1,6 @@
 //! Proofs that an installed hook holds.
 //!
-//! [`statics`] looks at what was written, [`drills`] starts the installed command line as the host
+//! [`mod@statics`] looks at what was written, [`mod@drills`] starts the installed command line as the host
 //! does, feeds it canary calls and faults, and looks at what it says. Nothing here runs a tool:
 //! every canary ends in an answer that this process reads.
 
