@@ -2,7 +2,7 @@
 //!
 //! It cannot fail open: whatever happens, one answer is written, and it allows only what a verdict
 //! allows. The thread that was started first waits, checks and writes; reading, asking the daemon
-//! ([`link`]) and having a call judged here ([`worker`]) happen in a second one, which may panic or
+//! (`link`) and having a call judged here (`worker`) happen in a second one, which may panic or
 //! hang. This crate knows std and `serde_json` and nothing else, so that it starts at once; what it
 //! needs beyond that are functions in [`Started`]. To add a host, add a file under `hosts/` and a
 //! row to [`hosts::HOSTS`].
