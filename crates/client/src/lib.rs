@@ -128,7 +128,6 @@ impl Client {
         wait: Duration,
     ) -> Result<Answered, ClientError> {
         let end = Instant::now() + wait;
-        let mut pause = FIRST_PAUSE;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let left_ms = u64::try_from(left.as_millis()).unwrap_or(MOST_WAIT_MS);
@@ -136,15 +135,7 @@ impl Client {
             if let Some(members) = call.as_object_mut() {
                 members.insert("wait_ms".to_owned(), left_ms.min(MOST_WAIT_MS).into());
             }
-            let answered = match self.submit(&call).await {
-                // The question is kept; whoever waits for it outlasts a daemon that comes back.
-                Err(error) if error.is_passing() && left > pause => {
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(LAST_PAUSE);
-                    continue;
-                }
-                answered => answered?,
-            };
+            let answered = self.submit(&call).await?;
             if answered.outcome != Outcome::Ask || left_ms <= MOST_WAIT_MS {
                 return Ok(answered);
             }
@@ -180,6 +171,30 @@ impl Client {
     pub async fn end_run(&self, run: &str, how: &Value) -> Result<(), ClientError> {
         let path = format!("/v1/runs/{}", escaped(run));
         self.send(Method::DELETE, &path, Some(how), PROMPT).await.map(drop)
+    }
+
+    /// The same, but outlasts a daemon that goes away and comes back: the question is kept, and
+    /// whoever asked it may go on waiting.
+    ///
+    /// # Errors
+    /// As [`submit`](Client::submit), and at the end of `wait` what still went wrong then.
+    pub async fn submit_and_outlast(
+        &self,
+        call: &Value,
+        wait: Duration,
+    ) -> Result<Answered, ClientError> {
+        let end = Instant::now() + wait;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.submit_and_wait(call, left).await {
+                Err(error) if error.is_passing() && left > pause => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(LAST_PAUSE);
+                }
+                answered => return answered,
+            }
+        }
     }
 
     /// Takes an ask back, because its call will not run.

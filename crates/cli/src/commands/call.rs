@@ -141,7 +141,7 @@ pub async fn submit(
     }
     aside!("asked as {id}; waiting for a person: portcullis approve {id}");
     tokio::select! {
-        answered = client.submit_and_wait(call, wait) => answered,
+        answered = client.submit_and_outlast(call, wait) => answered,
         _ = tokio::signal::ctrl_c() => {
             client.withdraw(&ask).await?;
             aside!("taken back");
