@@ -86,7 +86,7 @@ pub fn ask(key: Id) -> Ask {
         digest,
         asker: Asker { key, agent: "coder".to_owned(), owner: "ada".to_owned(), label: None },
         door: "hook".to_owned(),
-        bound: Bound { cwd: Some((2049, 1234)), scripts: Vec::new(), policy: "p".repeat(16) },
+        bound: Bound { cwd: Some((2049, 1234)), policy: "p".repeat(16), ..Bound::default() },
         verdict: format!("{{\"reasons\":[\"{}\"]}}", "a sentence about the call. ".repeat(50)),
         tier: Tier::Dangerous,
         is_firm: false,
