@@ -1,5 +1,6 @@
 //! Acts: the single things a tool call would do.
 
+use std::fmt;
 use std::ops::Range;
 
 use portcullis_shell::Span;
@@ -43,8 +44,8 @@ pub struct Act {
     pub dashes: Dashes,
     /// Whether it prints the first word of every line that it gets, and no more.
     pub picks: bool,
-    /// A variable among its words that holds a secret by its name.
-    pub shows: Option<String>,
+    /// What it shows of variables that may hold secrets.
+    pub shows: Option<Shown>,
     /// Inline code of an interpreter.
     pub code: Vec<String>,
     /// The places of options, and their values, that stand before the sub-command.
@@ -55,6 +56,26 @@ pub struct Act {
     pub inner: Range<usize>,
     /// Whether what its words are made of came from the network.
     pub is_fetched: bool,
+}
+
+/// What is shown of variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// One that holds a secret by its name.
+    Variable(String),
+    /// All of the environment, or what nobody can name before it runs.
+    Environment,
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => {
+                write!(f, "shows variable `{name}`, which holds a secret by its name")
+            }
+            Self::Environment => f.write_str("shows the environment, keys and passwords included"),
+        }
+    }
 }
 
 /// The sorts of acts.

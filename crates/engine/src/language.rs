@@ -54,10 +54,22 @@ pub struct Facts {
     pub runs: Vec<Run>,
     /// Whether it opens a connection.
     pub connects: bool,
-    /// Whether it reads the environment, and so may print secrets.
-    pub environment: bool,
+    /// How much of the environment it reads, and so may print.
+    pub environment: Environment,
     /// Why it could not be read to the end, if it could not: then nothing about it is certain.
     pub unknown: Option<&'static str>,
+}
+
+/// How much of the environment is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Environment {
+    /// Nothing of it.
+    #[default]
+    Untouched,
+    /// Variables that are named.
+    Named,
+    /// All of it, or variables whose names are not known before it runs.
+    Whole,
 }
 
 /// In which directory a command works.
@@ -104,7 +116,7 @@ impl Facts {
         add_new(&mut self.deletes, deletes);
         add_new(&mut self.runs, runs);
         self.connects |= connects;
-        self.environment |= environment;
+        self.environment = self.environment.max(environment);
         self.unknown = self.unknown.or(unknown);
     }
 
@@ -143,7 +155,7 @@ mod tests {
     fn merged_facts_name_everything_once() {
         let mut facts = Facts {
             writes: vec![Some(b"a".to_vec())],
-            environment: true,
+            environment: Environment::Named,
             ..Facts::of_unknown("first")
         };
         facts.merge(Facts {
@@ -154,7 +166,7 @@ mod tests {
         });
         assert_eq!(facts.writes, [Some(b"a".to_vec()), Some(b"b".to_vec()), None]);
         assert_eq!(facts.runs, [Run::Unknown]);
-        assert!(facts.connects && facts.environment);
+        assert!(facts.connects && facts.environment == Environment::Named);
         assert_eq!(facts.unknown, Some("first"));
         assert!(Facts::default().is_harmless() && !facts.is_harmless());
     }

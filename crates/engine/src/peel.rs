@@ -234,11 +234,11 @@ fn take(
     analysis.suspect(&act, &usage);
     analysis.name_files(&mut act, Some(&usage));
     analysis.guard_own(&mut act);
-    if let Some(name) = act.shows.take()
+    if let Some(shown) = act.shows.take()
         && usage.reader != Some("test")
         && act.only_reads()
     {
-        let message = Some(format!("shows variable `{name}`, which holds a secret by its name"));
+        let message = Some(shown.to_string());
         act.notes.push(Note { guard: "secret_read", span: act.span, message });
     }
     let is_linked = usage.wraps != Wraps::Plain && !inner.is_empty();

@@ -18,12 +18,12 @@ mod text;
 
 use portcullis_shell::{Dialect, Span};
 
-use crate::act::Act;
+use crate::act::{Act, Shown};
 use crate::analysis::Analysis;
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment;
-use crate::language::{Facts, Run, Word};
+use crate::language::{Environment, Facts, Run, Word};
 use crate::peel::{Inner, Where, unknown};
 use crate::usage::Usage;
 
@@ -138,8 +138,10 @@ impl Reading<'_, '_> {
     /// Takes over what a small language does.
     fn take(&mut self, facts: Facts) {
         let Facts { reads, writes, deletes, runs, connects, environment, unknown } = facts;
-        if environment {
-            self.act.shows = self.secret_named();
+        match environment {
+            Environment::Untouched => {}
+            Environment::Named => self.act.shows = self.secret_named().map(Shown::Variable),
+            Environment::Whole => self.act.shows = Some(Shown::Environment),
         }
         if !runs.is_empty() || !writes.is_empty() || !deletes.is_empty() || connects {
             self.extra();

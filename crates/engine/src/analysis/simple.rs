@@ -4,7 +4,7 @@ use portcullis_shell::{Assigned as Value, Assignment, Command, Dialect, List, Si
 
 use super::names;
 use super::walk::Walk;
-use crate::act::{Act, ActKind, Assigned};
+use crate::act::{Act, ActKind, Assigned, Shown};
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn};
 use crate::environment::{self, Setting};
@@ -51,6 +51,7 @@ impl Walk<'_, '_> {
         let nested = self.analysis.found.acts.get(first..).unwrap_or_default();
         let is_fetched = nested.iter().any(|act| act.has(Effect::Connect));
         self.hand_over(first);
+        let shows = shows.map(Shown::Variable);
         let act = Act { span, args, assignments, shows, is_fetched, ..Act::default() };
         peel::resolve(self.analysis, act);
         self.analysis.handed.truncate(handed);

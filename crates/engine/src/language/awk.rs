@@ -6,7 +6,7 @@
 //! or command not known before it runs.
 
 use self::lexer::{Brackets, Kind, Token, Trouble, tokens};
-use super::{Facts, Run, is_stream};
+use super::{Environment, Facts, Run, is_stream};
 
 mod lexer;
 #[cfg(test)]
@@ -60,7 +60,7 @@ impl<'a, 't> Walk<'a, 't> {
                 deletes: Vec::new(),
                 runs: Vec::new(),
                 connects: false,
-                environment: false,
+                environment: Environment::Untouched,
                 unknown: None,
             },
             open: Vec::new(),
@@ -143,13 +143,29 @@ impl<'a, 't> Walk<'a, 't> {
                 _ => self.facts.runs.push(Run::Unknown),
             },
             b"ENVIRON" => {
-                self.facts.environment = true;
+                let read = self.environment_read();
+                self.facts.environment = self.facts.environment.max(read);
                 self.writes_environment |= self.may_change_element();
             }
             // awk reads its remaining arguments as files, or as assignments.
             b"ARGV" if self.may_change_element() => self.facts.reads.push(None),
             b"SYMTAB" => self.facts.doubt("the awk program reaches variables by name"),
             _ => {}
+        }
+    }
+
+    /// How much of the environment is read here: one variable, if its name stands between the
+    /// brackets as it is.
+    fn environment_read(&self) -> Environment {
+        let token = |ahead: usize| self.tokens.get(self.at + ahead);
+        let is_plain =
+            |token: &Token<'_>| token.kind == Kind::String && !token.text.contains(&b'\\');
+        let text = |ahead: usize| token(ahead).map(|token| token.text);
+        let is_named = text(1) == Some(b"[") && text(3) == Some(b"]");
+        if is_named && token(2).is_some_and(is_plain) {
+            Environment::Named
+        } else {
+            Environment::Whole
         }
     }
 

@@ -4,7 +4,7 @@
 //! at the names that reach beyond the input: the environment, other files, and in yq commands.
 
 use super::cursor::Cursor;
-use super::{Facts, Run};
+use super::{Environment, Facts, Run};
 
 /// Reads the text of one jq filter.
 #[must_use]
@@ -78,7 +78,7 @@ impl<'t> Reader<'t> {
                 b'$' => {
                     self.cursor.bump();
                     if self.take_name() == b"ENV" {
-                        self.facts.environment = true;
+                        self.read_environment();
                     }
                 }
                 b'@' => {
@@ -86,8 +86,9 @@ impl<'t> Reader<'t> {
                     self.take_name();
                 }
                 _ if byte.is_ascii_alphabetic() || byte == b'_' => {
+                    let before = self.cursor.since(0);
                     let name = self.take_name();
-                    if !was_field && !self.is_key() {
+                    if !was_field && !self.is_key() && !self.is_short_key(before) {
                         self.read_name(name);
                     }
                 }
@@ -142,6 +143,17 @@ impl<'t> Reader<'t> {
     }
 
     /// A name, without the module before it.
+    /// Whether the name that was just read is a key that stands for its field, as in `{env}`.
+    fn is_short_key(&self, before: &[u8]) -> bool {
+        let mut ahead = self.cursor;
+        ahead.take_while(|byte| byte.is_ascii_whitespace());
+        // Behind a comment anything may have come before.
+        self.open.last() == Some(&b'{')
+            && !before.contains(&b'#')
+            && matches!(before.trim_ascii_end().last(), Some(b'{' | b','))
+            && matches!(ahead.peek(), Some(b',' | b'}'))
+    }
+
     fn take_name(&mut self) -> &'t [u8] {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         loop {
@@ -160,11 +172,21 @@ impl<'t> Reader<'t> {
         self.open.last() == Some(&b'{') && ahead.peek() == Some(b':')
     }
 
+    /// Notes how much of the environment is read: one variable, if its name stands behind it.
+    fn read_environment(&mut self) {
+        let mut ahead = self.cursor;
+        ahead.take_while(|byte| byte.is_ascii_whitespace());
+        let opener = if self.language == Language::Yq { b"(.".as_slice() } else { b"." };
+        let is_opened = ahead.bump().is_some_and(|byte| opener.contains(&byte));
+        let is_named = ahead.peek().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+        let read = if is_opened && is_named { Environment::Named } else { Environment::Whole };
+        self.facts.environment = self.facts.environment.max(read);
+    }
+
     fn read_name(&mut self, name: &[u8]) {
         match (self.language, name) {
-            (_, b"env") | (Language::Yq, b"strenv" | b"envsubst") => {
-                self.facts.environment = true;
-            }
+            (_, b"env") | (Language::Yq, b"strenv") => self.read_environment(),
+            (Language::Yq, b"envsubst") => self.facts.environment = Environment::Whole,
             // Modules are looked for in several places.
             (_, b"import" | b"include" | b"modulemeta") => self.facts.reads.push(None),
             (Language::Yq, b"eval") => self.facts.doubt("the expression evaluates another"),
@@ -232,22 +254,27 @@ mod tests {
     fn what_reaches_beyond_the_input_is_named() {
         for filter in [
             "env",
-            "env.PATH",
             "$ENV",
-            "$ENV.PATH",
             "[env]",
-            "\"\\(env.HOME)\"",
             "..env",
             "{a: env}",
-            "{env}",
+            "{a: # ,\n env}",
+            "env|keys",
+            "env as $e | $e.A",
+            "$ENV[\"A\"]",
             "x::env",
-            "{(env.A):1}",
+            "{(env):1}",
         ] {
-            assert!(jq(filter.as_bytes()).environment, "`{filter}`");
-            assert!(yq(filter.as_bytes()).environment, "`{filter}`");
+            assert_eq!(jq(filter.as_bytes()).environment, Environment::Whole, "`{filter}`");
+            assert_eq!(yq(filter.as_bytes()).environment, Environment::Whole, "`{filter}`");
         }
-        for filter in ["strenv(HOME)", ".a = env(X)", ".[] |= envsubst"] {
-            assert!(yq(filter.as_bytes()).environment, "`{filter}`");
+        for filter in ["env.PATH", "$ENV.PATH", "\"\\(env.HOME)\"", "{(env.A):1}", "env .A"] {
+            assert_eq!(jq(filter.as_bytes()).environment, Environment::Named, "`{filter}`");
+        }
+        assert_eq!(jq(b"{a, env}").environment, Environment::Untouched);
+        assert_eq!(yq(b".[] |= envsubst").environment, Environment::Whole);
+        for filter in ["strenv(HOME)", ".a = env(X)"] {
+            assert_eq!(yq(filter.as_bytes()).environment, Environment::Named, "`{filter}`");
         }
         for filter in [
             "import \"a\" as a; .",

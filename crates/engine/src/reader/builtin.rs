@@ -1,7 +1,7 @@
 //! Builtins of the shell: what they change for the commands behind them.
 
 use super::{Reading, words};
-use crate::act::Assigned;
+use crate::act::{Assigned, Shown};
 use crate::analysis::names;
 use crate::arg::{Arg, escaped};
 use crate::effect::{Effect, EffectOn, Target};
@@ -122,7 +122,7 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
             && environment::is_secret(name)
             && reading.usage.has_option(&["-p"])
         {
-            reading.act.shows = Some(name.to_owned());
+            reading.act.shows = Some(Shown::Variable(name.to_owned()));
         }
         match setting(name, value) {
             Setting::Loader => {

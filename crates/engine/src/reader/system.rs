@@ -3,7 +3,7 @@
 use portcullis_shell::Dialect;
 
 use super::{Reading, arg_of, builtin};
-use crate::act::Assigned;
+use crate::act::{Assigned, Shown};
 use crate::arg::{Arg, Text};
 use crate::effect::Effect;
 use crate::environment::{Setting, setting};
@@ -27,16 +27,21 @@ pub(super) fn env(reading: &mut Reading<'_, '_>) {
     let Some(words) = words else {
         return reading.dynamic("a word of env that is not known before it runs");
     };
-    let is_env = reading.usage.entry.any_option;
+    // Programs of other names that set variables for a command take whatever options it has.
+    let is_env = !reading.usage.entry.any_option;
     let found = language::env(&words);
     reading.inner.clear();
-    if !is_env {
+    if is_env {
         reading.only_read();
     }
     if let Some(reason) = found.unknown {
         return reading.unknown(reason);
     }
     if found.argv.is_empty() {
+        // Without a command it prints what it would have given one.
+        if is_env && !found.clears && !found.is_help {
+            reading.act.shows = Some(Shown::Environment);
+        }
         return;
     }
     let mut assignments = std::mem::take(&mut reading.act.assignments);

@@ -160,8 +160,17 @@ fn connections_and_the_environment_are_named() {
     assert!(read("BEGIN{s = \"x\"; print s |& \"/inet/tcp/0/host/80\"}").connects);
     assert!(read("BEGIN{\"/inet4/tcp/0/host/80\" |& getline}").connects);
     assert!(read("BEGIN{print > \"/inet/udp/0/h/1\"}").connects);
-    assert!(read("BEGIN{print ENVIRON[\"HOME\"]}").environment);
-    assert!(read("BEGIN{for (k in ENVIRON) print k}").environment);
+    let environment = |program: &str| read(program).environment;
+    assert_eq!(environment("BEGIN{print PROCINFO[\"pid\"]}"), Environment::Untouched);
+    assert_eq!(environment("BEGIN{print ENVIRON[\"HOME\"]}"), Environment::Named);
+    for program in [
+        "BEGIN{for (k in ENVIRON) print k, ENVIRON[k]}",
+        "BEGIN{print ENVIRON[\"AWS\" \"_SECRET\"]}",
+        "BEGIN{print ENVIRON[\"\\101WS_SECRET\"]}",
+        "{print ENVIRON[$1]}",
+    ] {
+        assert_eq!(environment(program), Environment::Whole, "{program}");
+    }
     assert_eq!(
         read("BEGIN{ENVIRON[\"PATH\"]=\".\"; system(\"ls\")}").runs,
         [Run::Unknown],
