@@ -29,7 +29,9 @@ pub fn read(text: &str) -> Result<Vec<OptionToken>, String> {
         options.retain(|known| known.name != option.name);
         options.push(option);
     }
-    options.sort_by(|one, other| one.name.cmp(&other.name));
+    options.sort_by(|one, other| {
+        one.name.len().cmp(&other.name.len()).then_with(|| one.name.cmp(&other.name))
+    });
     Ok(options)
 }
 

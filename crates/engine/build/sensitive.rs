@@ -56,6 +56,8 @@ pub fn compile(text: &str) -> Result<String, String> {
         }
     }
     let _ = writeln!(out, "];\npub(super) static FILED: &[(&str, &[u16])] = &[");
+    let mut filed: Vec<(String, Vec<usize>)> = filed.into_iter().collect();
+    filed.sort_by_key(|(segment, _)| segment.len());
     for (segment, places) in filed {
         let _ = writeln!(out, "({segment:?}, &{places:?}),");
     }

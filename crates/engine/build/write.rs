@@ -32,6 +32,8 @@ pub fn catalog(programs: &BTreeMap<String, Program>) -> Result<String, String> {
     let mut out = std::mem::take(&mut writer.out);
     let _ = writeln!(out, "pub(super) static PROGRAMS: &[Program] = &[\n{rows}];");
     let _ = writeln!(out, "pub(super) static NAMES: &[(&str, u16)] = &[");
+    let mut names: Vec<(&str, usize)> = names.into_iter().collect();
+    names.sort_by_key(|(name, _)| name.len());
     for (name, place) in names {
         let _ = writeln!(out, "({name:?}, {place}),");
     }

@@ -373,5 +373,9 @@ pub fn escaped(text: &str) -> String {
 }
 
 fn lossless(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).into_owned()
+    // Almost everything is plain, and looking at it whole is quicker.
+    match std::str::from_utf8(text) {
+        Ok(text) => text.to_owned(),
+        Err(_) => String::from_utf8_lossy(text).into_owned(),
+    }
 }

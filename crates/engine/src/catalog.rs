@@ -3,6 +3,8 @@
 //! The knowledge is data (`data/commands/*.toml`), compiled into static tables. To add a program,
 //! add a table to a file there with examples both ways; `tests/catalog.rs` checks them.
 
+use std::cmp::Ordering;
+
 use crate::effect::Effects;
 
 include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
@@ -454,15 +456,20 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The program of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Program> {
-    let place = NAMES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    let place = NAMES.binary_search_by(|(known, _)| by_length(known, name)).ok()?;
     PROGRAMS.get(usize::from(NAMES.get(place)?.1))
+}
+
+/// How names of the tables are sorted: most are told apart by their length alone.
+pub(crate) fn by_length(one: &str, other: &str) -> Ordering {
+    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }
 
 impl Entry {
     /// The option of exactly this name.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&'static OptionSpec> {
-        let place = self.options.binary_search_by(|option| option.name().cmp(name)).ok()?;
+        let place = self.options.binary_search_by(|option| by_length(option.name(), name)).ok()?;
         self.options.get(place)
     }
 

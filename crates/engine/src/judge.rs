@@ -191,21 +191,15 @@ impl<'a> Bench<'a> {
         let counts = |(facts, step): &(&Facts, &Step<'_>)| {
             facts.act.kind != ActKind::Scanned || step.rule.is_some()
         };
-        let deciding = facts
-            .iter()
-            .zip(&steps)
-            .filter(counts)
-            .rev()
-            .max_by_key(rank)
-            .map(|(facts, step)| (facts.act.span, step.clone()));
+        let deciding =
+            facts.iter().zip(&steps).filter(counts).rev().max_by_key(rank).map(|(_, step)| step);
         let has_acts = facts.iter().any(Facts::is_real);
-        let outcome = deciding.as_ref().map_or(Outcome::Ask, |(_, step)| step.outcome);
+        let outcome = deciding.map_or(Outcome::Ask, |step| step.outcome);
         let rests_on_firm = steps.iter().any(|step| step.is_firm && step.outcome == outcome);
         let suggestions = suggest::suggestions(self, &facts, &steps, outcome, rests_on_firm);
         let mut reasons: Vec<Reason> = Vec::new();
         let all = deciding
-            .iter()
-            .map(|(_, step)| step)
+            .into_iter()
             .chain(facts.iter().zip(&steps).filter(counts).map(|(_, step)| step))
             .filter(|step| step.outcome >= outcome.min(Outcome::Ask));
         for step in all {

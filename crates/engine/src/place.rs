@@ -81,10 +81,13 @@ impl Ground {
     /// Whether a place lies inside the workspace by its physical path.
     #[must_use]
     pub fn holds(&self, place: &Place) -> bool {
-        place
-            .resolved
-            .as_deref()
-            .is_some_and(|path| self.workspace.iter().any(|root| is_within(path, root)))
+        place.resolved.as_deref().is_some_and(|path| self.holds_path(path))
+    }
+
+    /// Whether a physical path lies inside the workspace.
+    #[must_use]
+    pub fn holds_path(&self, path: &str) -> bool {
+        self.workspace.iter().any(|root| is_within(path, root))
     }
 
     /// The files an act touches.

@@ -114,23 +114,14 @@ pub(crate) struct Input<'a> {
 impl<'p> CallRules<'p> {
     /// The rules of these lists for a call of these names.
     pub(crate) fn new(lists: [&'p Rules; 2], names: &Names) -> CallRules<'p> {
-        let of = |names: &[String]| {
-            let mut found = Vec::new();
-            for rules in lists {
-                for name in names {
-                    rules.for_tool(name, |tool| found.push((rules, tool)));
-                }
-            }
-            found
-        };
-        let perhaps = names.perhaps.iter().map(|name| of(std::slice::from_ref(name))).collect();
-        CallRules { sure: of(&names.sure), perhaps }
+        let perhaps = names.perhaps.iter().map(|name| named(lists, &[name.as_str()])).collect();
+        let sure: Vec<&str> = names.sure.iter().map(String::as_str).collect();
+        CallRules { sure: named(lists, &sure), perhaps }
     }
 
     /// The rules for tools of these names.
     pub(crate) fn of_names(lists: [&'p Rules; 2], names: &[&str]) -> CallRules<'p> {
-        let sure = names.iter().map(|name| (*name).to_owned()).collect();
-        CallRules::new(lists, &Names { sure, perhaps: Vec::new() })
+        CallRules { sure: named(lists, names), perhaps: Vec::new() }
     }
 
     /// A rule of any content: what an unreadable input is held against.
@@ -260,6 +251,17 @@ impl<'p> CallRules<'p> {
             first
         })
     }
+}
+
+/// The rules of these lists for tools of these names.
+fn named<'p>(lists: [&'p Rules; 2], names: &[&str]) -> Vec<Named<'p>> {
+    let mut found = Vec::new();
+    for rules in lists {
+        for name in names {
+            rules.for_tool(name, |tool| found.push((rules, tool)));
+        }
+    }
+    found
 }
 
 fn found<'p>(

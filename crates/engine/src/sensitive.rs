@@ -7,6 +7,7 @@ mod overlap;
 
 pub use overlap::may_share;
 
+use crate::catalog::by_length;
 use crate::glob;
 
 /// The compiled list.
@@ -58,10 +59,7 @@ pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
     let path = folded(path);
     let segments: Vec<&str> = segments(&path).collect();
     let name = segments.last().copied().unwrap_or_default();
-    let filed = segments.iter().flat_map(|segment| {
-        let place = table::FILED.binary_search_by(|(known, _)| (*known).cmp(segment)).ok();
-        place.and_then(|place| table::FILED.get(place)).map_or(&[][..], |(_, places)| *places)
-    });
+    let filed = segments.iter().flat_map(|segment| filed(segment));
     let last = name.as_bytes().last();
     let is_end = |end: &str| end.as_bytes().last() == last && name.ends_with(end);
     let ends = table::ENDS.iter().filter(|(end, _)| is_end(end));
@@ -92,12 +90,41 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     }
     // How many directories and names behind the last unknown ones are written.
     let known = glob.rsplit("**").next().map_or(0, |tail| segments(tail).count());
-    table::PATTERNS
+    let parts: Vec<&str> = segments(&glob).collect();
+    let is_shared = |pattern: &&Pattern| {
+        (!is_anywhere || pattern.is_told_by(known))
+            && pattern.concerns(access)
+            && may_share(&parts, pattern.segments)
+    };
+    // The nearest one is the shortest.
+    let nearness = |pattern: &&Pattern| (!pattern.denies, pattern.pattern.len(), pattern.pattern);
+    if !is_anywhere && parts.contains(&"**") {
+        return table::PATTERNS.iter().filter(is_shared).min_by_key(nearness);
+    }
+    // Otherwise some part that is written must be what a pattern is filed under.
+    let (open, plain): (Vec<&str>, Vec<&str>) = parts.iter().partition(|part| is_open(part));
+    let near = |known: &str| open.iter().any(|part| overlap::is_near(part, known));
+    let by_open = table::FILED.iter().filter(|(known, _)| near(known));
+    let unfiled = table::ENDS.iter().chain(table::BEGINS).map(|(_, place)| place);
+    plain
         .iter()
-        .filter(|pattern| !is_anywhere || pattern.is_told_by(known))
-        .filter(|pattern| pattern.concerns(access) && may_share(&glob, pattern.segments))
-        // The nearest one is the shortest.
-        .min_by_key(|pattern| (!pattern.denies, pattern.pattern.len()))
+        .flat_map(|part| filed(part))
+        .chain(by_open.flat_map(|(_, places)| *places))
+        .chain(unfiled.chain(table::WILD))
+        .filter_map(|&place| table::PATTERNS.get(usize::from(place)))
+        .filter(is_shared)
+        .min_by_key(nearness)
+}
+
+/// The places of patterns that are filed under a segment.
+fn filed(segment: &str) -> &'static [u16] {
+    let place = table::FILED.binary_search_by(|(known, _)| by_length(known, segment)).ok();
+    place.and_then(|place| table::FILED.get(place)).map_or(&[][..], |(_, places)| *places)
+}
+
+/// Whether a segment is more than a plain name.
+fn is_open(segment: &str) -> bool {
+    segment.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\'))
 }
 
 /// What of Portcullis itself lies below a directory of a home.
@@ -219,7 +246,7 @@ fn fits_segments(pattern: &[&str], path: &[&str]) -> bool {
 
 /// Most segments are plain names.
 fn fits_name(segment: &str, name: &str) -> bool {
-    segment == name || segment.contains(['*', '?', '[']) && glob::matches(segment, name)
+    segment == name || is_open(segment) && glob::matches(segment, name)
 }
 
 /// The path as the list has it: lower case, `\` as a separator.

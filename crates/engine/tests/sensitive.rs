@@ -40,3 +40,44 @@ fn every_example_is_found_through_the_index() {
         }
     }
 }
+
+#[test]
+fn a_pattern_that_aims_at_an_example_is_found_through_the_index() {
+    for pattern in sensitive::patterns().iter().filter(|pattern| pattern.reads) {
+        for path in pattern.examples().map(str::to_lowercase) {
+            for glob in opened(&path) {
+                let parts: Vec<&str> = glob.split('/').filter(|part| !part.is_empty()).collect();
+                let aims = |other: &&sensitive::Pattern| {
+                    other.reads && sensitive::may_share(&parts, other.segments)
+                };
+                if let Some(other) = sensitive::patterns().iter().find(aims) {
+                    let found = sensitive::aimed_at(&glob, Access::Read, false);
+                    assert!(found.is_some(), "`{glob}` aims at `{}`", other.pattern);
+                }
+                // Where it lies is not known, but the whole path behind that is written.
+                let anywhere = format!("/**{glob}");
+                if let Some(other) = sensitive::patterns().iter().filter(aims).find(|other| {
+                    other.segments.first() == Some(&"**") && other.segments.len() <= parts.len()
+                }) {
+                    let found = sensitive::aimed_at(&anywhere, Access::Read, true);
+                    assert!(found.is_some(), "`{anywhere}` aims at `{}`", other.pattern);
+                }
+            }
+        }
+    }
+}
+
+/// A path with a star, a sign for one letter or a set in several of its places.
+fn opened(path: &str) -> Vec<String> {
+    let places = path.char_indices().filter(|(_, letter)| letter.is_alphanumeric());
+    let mut all = Vec::new();
+    for (at, letter) in places.step_by(5) {
+        let (before, behind) = path.split_at(at);
+        let rest = behind.strip_prefix(letter).unwrap_or_default();
+        let below = rest.find('/').map_or("", |end| rest.split_at(end).1);
+        all.push(format!("{before}*{below}"));
+        all.push(format!("{before}?{rest}"));
+        all.push(format!("{before}[{letter}]{rest}"));
+    }
+    all
+}

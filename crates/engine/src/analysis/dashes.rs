@@ -86,11 +86,12 @@ pub(crate) fn printed(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Dash
 /// with that value, and none of those behind `!`.
 pub(crate) fn is_given(wanted: &[&str], usage: &Usage) -> bool {
     let given = |wanted: &str| {
-        let (name, value) = wanted.split_once('=').map_or((wanted, None), |(n, v)| (n, Some(v)));
-        let mut options = usage.options.iter().filter(|option| option.name == name);
-        options.any(|option| {
-            let text = option.value.as_ref().and_then(Arg::as_known);
-            value.is_none() || value == text
+        usage.options.iter().any(|option| match wanted.strip_prefix(option.name) {
+            Some("") => true,
+            Some(rest) => rest
+                .strip_prefix('=')
+                .is_some_and(|value| option.value.as_ref().and_then(Arg::as_known) == Some(value)),
+            None => false,
         })
     };
     let refused = |wanted: &&str| wanted.strip_prefix('!').is_some_and(given);

@@ -93,14 +93,13 @@ impl Walk<'_, '_> {
 
     /// `declare -A`: subscripts of such arrays are texts and no arithmetic.
     fn declares_tables(&mut self, words: &[Word]) {
+        let Some((first, rest)) = words.split_first() else { return };
+        if !matches!(self.tree.text(first.span), b"declare" | b"typeset" | b"local") {
+            return;
+        }
         let text = |word: &Word| String::from_utf8_lossy(self.tree.text(word.span)).into_owned();
-        let mut all = words.iter().map(text);
-        let is_declaration = all
-            .next()
-            .is_some_and(|first| matches!(first.as_str(), "declare" | "typeset" | "local"));
-        let rest: Vec<String> = all.collect();
-        let is_table = |word: &String| word.starts_with('-') && word.contains('A');
-        if !is_declaration || !rest.iter().any(is_table) {
+        let rest: Vec<String> = rest.iter().map(text).collect();
+        if !rest.iter().any(|word| word.starts_with('-') && word.contains('A')) {
             return;
         }
         for word in rest.iter().filter(|word| !word.starts_with(['-', '+'])) {

@@ -201,7 +201,7 @@ impl<'a> Bench<'a> {
     }
 
     pub(super) fn read_only(&self, facts: &Facts) -> Step<'a> {
-        let message = format!("`{}` only reads", self.subject(facts));
+        let message = ["`", &self.subject(facts), "` only reads"].concat();
         self.step(Outcome::Allow, 5, "read_only", message, facts)
     }
 

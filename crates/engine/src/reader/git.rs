@@ -5,7 +5,7 @@ use crate::arg::{Arg, Text, escaped};
 use crate::catalog;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::glob;
-use crate::place::{self, Place};
+use crate::place;
 
 pub(super) fn git(reading: &mut Reading<'_, '_>) {
     settings(reading);
@@ -23,6 +23,9 @@ pub(super) fn git(reading: &mut Reading<'_, '_>) {
 
 /// `-c NAME=VALUE` counts unless the catalog lists the name as harmless.
 fn settings(reading: &mut Reading<'_, '_>) {
+    if !reading.usage.has_option(&["-c"]) {
+        return;
+    }
     let harmless = catalog::find("git").map_or(&[][..], |git| git.entry.harmless_config);
     let is_harmless = |arg: &Arg| {
         arg.as_known().is_some_and(|text| {
@@ -73,9 +76,8 @@ fn first_sub(reading: &Reading<'_, '_>) -> usize {
 fn elsewhere(reading: &mut Reading<'_, '_>) {
     let is_inside = match &reading.act.directory {
         Some(directory) => {
-            let here = Place { normalised: directory.clone(), resolved: Some(directory.clone()) };
             let ground = reading.analysis.ground;
-            ground.holds(&here)
+            ground.holds_path(directory)
                 || place::is_within(directory, &ground.cwd)
                 || place::is_within(&ground.cwd, directory)
         }
@@ -127,10 +129,9 @@ fn pathspecs(reading: &mut Reading<'_, '_>) {
         sub,
         Some("add" | "stage" | "blame" | "annotate" | "mv" | "rm" | "restore" | "archive")
     );
-    let args = reading.args().to_vec();
-    let end = args.iter().position(|arg| arg.as_known() == Some("--"));
+    let end = reading.args().iter().position(|arg| arg.as_known() == Some("--"));
     let mut paths = match end {
-        Some(end) => args.get(end + 1..).unwrap_or_default().to_vec(),
+        Some(end) => reading.args().get(end + 1..).unwrap_or_default().to_vec(),
         None if takes_paths => reading.operands(),
         None => Vec::new(),
     };
@@ -141,7 +142,7 @@ fn pathspecs(reading: &mut Reading<'_, '_>) {
     let writes = changes && !reading.usage.is_dry;
     let loses = matches!(sub, Some("checkout" | "restore"))
         && !reading.usage.has_option(&["--staged", "-S"])
-        && !args.iter().any(|arg| matches!(arg.as_known(), Some("--staged" | "-S")));
+        && !reading.args().iter().any(|arg| matches!(arg.as_known(), Some("--staged" | "-S")));
     let is_all = |arg: &Arg| matches!(arg.as_known(), Some("." | "./" | ":/" | "*" | ":" | ".."));
     if loses && writes && paths.iter().any(is_all) {
         reading.act.note("hard_reset", reading.act.span);
@@ -219,8 +220,9 @@ fn revisions(reading: &mut Reading<'_, '_>) {
         )
     );
     let blob = reading.usage.value_of(&["--blob", "--mailmap-blob"]).cloned();
-    let args = if shows { reading.args().to_vec() } else { Vec::new() };
-    for arg in args.into_iter().chain(blob) {
+    let args = reading.args().iter().filter(|arg| shows && arg.prefix().contains(':')).cloned();
+    let args: Vec<Arg> = args.chain(blob).collect();
+    for arg in args {
         if arg.as_known().is_none()
             && let Some((_, path)) = arg.prefix().split_once(':')
         {

@@ -5,8 +5,7 @@
 /// `.en*`, `~/.ssh/*` and `*.pem` do; a bare `*` or `*.json` may happen to hit a secret and does
 /// not aim at one.
 #[must_use]
-pub fn may_share(glob: &str, listed: &[&str]) -> bool {
-    let glob: Vec<&str> = glob.split('/').filter(|segment| !segment.is_empty()).collect();
+pub fn may_share(glob: &[&str], listed: &[&str]) -> bool {
     let is_directory = listed.last() == Some(&"**");
     let named =
         if is_directory { listed.split_last().map_or(&[][..], |(_, rest)| rest) } else { listed };
@@ -14,7 +13,7 @@ pub fn may_share(glob: &str, listed: &[&str]) -> bool {
         // Some directory on the way, or the last segment, must be the listed one.
         return (1..=glob.len()).any(|len| glob.get(..len).is_some_and(|head| shares(head, named)));
     }
-    shares(&glob, named)
+    shares(glob, named)
 }
 
 fn shares(glob: &[&str], listed: &[&str]) -> bool {
@@ -98,6 +97,17 @@ fn meets(name: &str, listed: &str) -> bool {
 
 /// Longer names are no names of files.
 const LONGEST: usize = 255;
+
+/// Whether one segment may be another, as far as their first and last letters tell.
+pub(super) fn is_near(one: &str, other: &str) -> bool {
+    let is_sign = |byte: u8| matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\');
+    let may_be = |one: Option<&u8>, other: Option<&u8>| match (one, other) {
+        (Some(one), Some(other)) => one == other || is_sign(*one) || is_sign(*other),
+        _ => true,
+    };
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    may_be(one.first(), other.first()) && may_be(one.last(), other.last())
+}
 
 /// Whether some text fits both patterns.
 fn segments(one: &[u8], other: &[u8]) -> bool {
@@ -195,6 +205,10 @@ fn signs(pattern: &[u8]) -> Vec<Sign> {
 mod tests {
     use super::may_share;
 
+    fn split(path: &str) -> Vec<&str> {
+        path.split('/').filter(|segment| !segment.is_empty()).collect()
+    }
+
     #[test]
     fn a_pattern_aims_at_what_it_names_a_part_of() {
         #[rustfmt::skip]
@@ -210,8 +224,7 @@ mod tests {
             ("/h/*env*", "**/.env", true),       ("/h/*_rsa", "**/id_rsa", true),
         ];
         for (glob, listed, want) in cases {
-            let segments: Vec<&str> = listed.split('/').collect();
-            assert_eq!(may_share(glob, &segments), want, "`{glob}` and `{listed}`");
+            assert_eq!(may_share(&split(glob), &split(listed)), want, "`{glob}` and `{listed}`");
         }
     }
 }

@@ -188,28 +188,22 @@ fn listed(name: &str, host: Option<&str>) -> Vec<&'static Spec> {
     let named = EXACT.get(start..end).unwrap_or_default();
     let known = EXACT.iter().chain(GLOBS);
     let host = host.filter(|host| known.clone().any(|spec| spec.is_for(host)));
-    let pick = |specs: &'static [Spec], host: &str| -> Vec<&'static Spec> {
-        specs.iter().filter(|spec| spec.is_for(host)).collect()
-    };
     let fitting = |host: &str| -> Vec<&'static Spec> {
         let fits = |spec: &&Spec| glob::matches(&spec.name, name);
         GLOBS.iter().filter(|spec| spec.is_for(host)).filter(fits).take(1).collect()
     };
-    let mut steps: Vec<Vec<&'static Spec>> = Vec::new();
+    let pick_or_fit = |host: &str| {
+        let picked: Vec<&Spec> = named.iter().filter(|spec| spec.is_for(host)).collect();
+        if picked.is_empty() { fitting(host) } else { picked }
+    };
     if let Some(host) = host {
-        steps.push(pick(named, host));
-        steps.push(fitting(host));
-        if CLOSED.contains(&host) {
-            steps.push(Vec::new());
-            return steps.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+        let own = pick_or_fit(host);
+        if !own.is_empty() || CLOSED.contains(&host) {
+            return own;
         }
     }
-    steps.push(pick(named, "*"));
-    steps.push(fitting("*"));
-    if host.is_none() {
-        steps.push(named.iter().collect());
-    }
-    steps.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+    let everybodys = pick_or_fit("*");
+    if everybodys.is_empty() && host.is_none() { named.iter().collect() } else { everybodys }
 }
 
 /// The names under which rules may speak about a call.
