@@ -15,7 +15,7 @@ use portcullis_approval::Owners;
 use portcullis_benches::clock::{of_process, quantile};
 use portcullis_benches::fill::{ENTRIES, MANY, PENDING, ask, entry, id, prepare, settled};
 use portcullis_benches::table::Table;
-use portcullis_store::{AskFilter, Sqlite, Store};
+use portcullis_store::{AskFilter, Asks as _, Sqlite, Store};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 

@@ -4,11 +4,12 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use portcullis_approval::receipt::Signer;
 use portcullis_layers::Places;
-use portcullis_store::{Sqlite, Store};
+use portcullis_store::{Store, is_postgres};
 
 /// The longest path a socket may have.
 const MOST_SOCKET_PATH: usize = 100;
@@ -82,17 +83,9 @@ impl DataDir {
     }
 
     /// The store that an address names; the one in this directory where it names none.
-    pub fn store(&self, address: &str) -> anyhow::Result<Box<dyn Store>> {
-        let path = match address {
-            "" => self.file("portcullis.db"),
-            address => match address.split_once(':') {
-                Some(("sqlite", path)) => PathBuf::from(path),
-                _ => bail!("`{address}` is no store; use `sqlite:FILE`"),
-            },
-        };
-        let store = Sqlite::open(&path, NODE);
-        let store = store.with_context(|| format!("cannot open the store `{}`", path.display()))?;
-        Ok(Box::new(store))
+    pub async fn store(&self, address: &str) -> anyhow::Result<Arc<dyn Store>> {
+        let own = format!("sqlite:{}", self.file("portcullis.db").display());
+        open_store(if address.is_empty() { &own } else { address }).await
     }
 
     /// The pair of keys that signs receipts and checkpoints; made where there is none.
@@ -119,6 +112,24 @@ impl DataDir {
             fs::write(&public_path, format!("{public}\n"))?;
         }
         Ok(signer)
+    }
+}
+
+/// Opens the store that an address names.
+pub async fn open_store(address: &str) -> anyhow::Result<Arc<dyn Store>> {
+    if !address.starts_with("sqlite:") && !is_postgres(address) {
+        bail!("`{address}` is no store; use `sqlite:FILE` or `postgres://…`");
+    }
+    let store = portcullis_store::open(address, NODE).await;
+    store.with_context(|| format!("cannot open the store `{}`", without_password(address)))
+}
+
+/// An address as it may be shown.
+pub fn without_password(address: &str) -> String {
+    let shown = address.strip_prefix("sqlite:").unwrap_or(address);
+    match (shown.split_once("://"), shown.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, place))) => format!("{scheme}://…@{place}"),
+        _ => shown.to_owned(),
     }
 }
 

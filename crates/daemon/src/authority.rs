@@ -175,6 +175,10 @@ impl Authority {
     ) -> Result<Authority, StoreError> {
         let newest = AuditFilter { before: Some(u64::MAX), ..AuditFilter::after(0, 1) };
         let newest = store.audit(&newest).await?.first().map(|entry| entry.at);
+        let clock = match store.clock().await? {
+            Some(moment) => Clock::at(moment),
+            None => newest.map_or_else(Clock::new, |at| Clock::new().not_before(at)),
+        };
         let inner = Inner {
             store,
             policies,
@@ -185,7 +189,7 @@ impl Authority {
             pauses: Pauses::default(),
             waiters: Waiters::default(),
             signer,
-            clock: newest.map_or_else(Clock::new, |at| Clock::new().not_before(at)),
+            clock,
             limits,
             overlays,
             metrics,

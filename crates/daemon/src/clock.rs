@@ -1,7 +1,8 @@
 //! The clock of a node: anchored once on the wall clock, then steady.
 //!
 //! Deadlines are counted on it, so that a wall clock that jumps revives nothing and extends
-//! nothing. After a sleep of the machine it catches up by what the kernel says it slept.
+//! nothing. After a sleep of the machine it catches up by what the kernel says it slept. Where
+//! several nodes share a database, its clock decides and this one follows.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,6 +21,8 @@ pub struct Clock {
     slept_ms: AtomicI64,
     /// How long the machine had been up at the anchor, sleep included.
     up_ms: Option<i64>,
+    /// The latest moment that was told: no later one is earlier.
+    told_ms: AtomicI64,
 }
 
 impl Clock {
@@ -32,6 +35,27 @@ impl Clock {
             anchor_ms: ms(wall),
             slept_ms: AtomicI64::new(0),
             up_ms: up_ms(),
+            told_ms: AtomicI64::new(i64::MIN),
+        }
+    }
+
+    /// A clock that another one decides for: the database's, where several nodes share it.
+    #[must_use]
+    pub fn at(moment: Moment) -> Clock {
+        Clock { anchor_ms: moment.ms(), ..Clock::new() }
+    }
+
+    /// Follows the clock that decides, which said this at `asked` or up to `within` later. It never
+    /// goes back, it only waits.
+    pub fn follow(&self, moment: Moment, asked: Instant, within: Duration) {
+        let ours = self.anchor_ms
+            + ms(asked.saturating_duration_since(self.started))
+            + self.slept_ms.load(Ordering::Relaxed);
+        let ahead = moment.ms() - ours;
+        // What lies within the time the question took is no difference.
+        if ahead < 0 || ahead > ms(within) {
+            let off = if ahead < 0 { ahead } else { ahead - ms(within) };
+            self.slept_ms.fetch_add(off, Ordering::Relaxed);
         }
     }
 
@@ -56,7 +80,8 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> Moment {
         let slept = self.slept_ms.load(Ordering::Relaxed);
-        Moment::from_ms(self.anchor_ms + ms(self.started.elapsed()) + slept)
+        let now = self.anchor_ms + ms(self.started.elapsed()) + slept;
+        Moment::from_ms(self.told_ms.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
     /// Catches up with a sleep of the machine; somebody calls it every second or so.

@@ -22,6 +22,9 @@ const MOST_BEHIND: usize = 1024;
 /// So many events are replayed behind a cursor; beyond that the inbox is read again.
 const MOST_REPLAYED: usize = 5000;
 
+/// How soon the feed is read again when the store did not answer.
+const AGAIN: std::time::Duration = std::time::Duration::from_millis(500);
+
 /// Kinds of audit entries that are events.
 const KINDS: &[&str] = &[
     "ask.opened",
@@ -74,18 +77,18 @@ impl Feed {
     /// Reads what is new, again and again, until the store closes.
     pub async fn pump(self, authority: Authority, identity: Arc<Identity>) {
         let mut bell = authority.store().bell();
-        let mut last = match authority.store().head().await {
-            Ok(head) => head.position,
-            Err(error) => {
-                tracing::error!("the feed cannot begin: {error}");
-                return;
-            }
-        };
-        while bell.changed().await.is_ok() {
+        let mut last = *bell.borrow_and_update();
+        let mut has_failed = false;
+        while has_failed || bell.changed().await.is_ok() {
             bell.borrow_and_update();
-            if let Err(error) = self.look(&authority, &identity, &mut last).await {
+            let looked = self.look(&authority, &identity, &mut last).await;
+            has_failed = looked.is_err();
+            if let Err(error) = looked {
                 tracing::error!("the feed cannot be read: {error}");
-                tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+                tokio::select! {
+                    () = tokio::time::sleep(AGAIN) => {}
+                    () = authority.stopped() => return,
+                }
             }
         }
     }

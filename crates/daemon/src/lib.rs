@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use portcullis_approval::audit::{Checkpoint, Entry};
 use portcullis_approval::canonical::{object, quoted};
@@ -170,7 +170,9 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
         authority,
     };
     app.refresh_keys().await?;
-    app.authority.resume_runs().await?;
+    if app.authority.store().is_alone() {
+        app.authority.resume_runs().await?;
+    }
     Ok(Node { app, tls, journal: None })
 }
 
@@ -279,7 +281,7 @@ async fn tend(app: App, journal: Option<PathBuf>) {
     loop {
         tokio::select! {
             _ = look.tick() => {
-                app.authority.clock().catch_up();
+                follow_clock(&app.authority).await;
                 app.look_at_policies(None).await;
                 app.authority.note_profiles().await;
                 app.authority.tend_pauses().await;
@@ -301,6 +303,17 @@ async fn tend(app: App, journal: Option<PathBuf>) {
             }
             () = app.authority.stopped() => return,
         }
+    }
+}
+
+/// Keeps the clock right: by the database's where it decides, by the kernel's otherwise.
+async fn follow_clock(authority: &Authority) {
+    let asked = Instant::now();
+    match authority.store().clock().await {
+        Ok(Some(moment)) => authority.clock().follow(moment, asked, asked.elapsed()),
+        Ok(None) => authority.clock().catch_up(),
+        // Who cannot be asked now is asked again in a second; until then time goes on by itself.
+        Err(_) => {}
     }
 }
 

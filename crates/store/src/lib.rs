@@ -4,15 +4,19 @@
 //! and the audit entries of a change commit with the change or not at all. To add an implementation, let the suite in
 //! `tests/conformance.rs` run against it.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use portcullis_approval::audit::{Checkpoint, Entry};
 use portcullis_approval::{Ask, Decision, Grant, Id, Key, Moment, Settlement};
 use tokio::sync::watch;
 
+mod postgres;
 pub mod records;
 mod rows;
 pub mod sqlite;
 
+pub use postgres::Postgres;
 pub use records::{
     AskFilter, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter, GrantRecord, Head,
     KeyRecord, Opened, PairingRecord, Pruned, Retention, RunRecord, SessionRecord,
@@ -56,26 +60,40 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> StoreError {
+        StoreError::Unavailable(Box::new(error))
+    }
+}
+
 /// A failure that no library names.
 fn broken(what: &str) -> StoreError {
     StoreError::Unavailable(what.into())
 }
 
-/// The memory all nodes share.
-#[async_trait]
-pub trait Store: Send + Sync {
-    /// Appends audit entries, and takes one use from each of these grants, all or nothing.
-    ///
-    /// # Errors
-    /// A grant that is not good any more ([`StoreError::GrantGone`]); of several calls racing for
-    /// the last use exactly one gets it.
-    async fn record(
-        &self,
-        entries: Vec<Entry>,
-        used: Vec<Id>,
-        at: Moment,
-    ) -> Result<(), StoreError>;
+/// Opens the store that an address names: `sqlite:FILE` or `postgres://…`.
+///
+/// # Errors
+/// It is no such address, the store cannot be used, or a newer version has written it.
+pub async fn open(address: &str, node: &str) -> Result<Arc<dyn Store>, StoreError> {
+    if let Some(path) = address.strip_prefix("sqlite:") {
+        return Ok(Arc::new(Sqlite::open(path, node)?));
+    }
+    if is_postgres(address) {
+        return Ok(Arc::new(Postgres::open(address, node).await?));
+    }
+    Err(broken("no store; use `sqlite:FILE` or `postgres://…`"))
+}
 
+/// Whether an address names a database of several nodes.
+#[must_use]
+pub fn is_postgres(address: &str) -> bool {
+    address.starts_with("postgres://") || address.starts_with("postgresql://")
+}
+
+/// The asks: opened, settled, claimed and found.
+#[async_trait]
+pub trait Asks: Send + Sync {
     /// Opens an ask with its audit entries, unless the call has one already:
     ///
     /// - the same key, session, `call_id` and digest is the same call: its ask is found in any
@@ -124,6 +142,22 @@ pub trait Store: Send + Sync {
 
     /// The nearest deadline of a pending ask.
     async fn next_deadline(&self) -> Result<Option<Moment>, StoreError>;
+}
+
+/// The grants: made, used, listed and revoked.
+#[async_trait]
+pub trait Grants: Send + Sync {
+    /// Appends audit entries, and takes one use from each of these grants, all or nothing.
+    ///
+    /// # Errors
+    /// A grant that is not good any more ([`StoreError::GrantGone`]); of several calls racing for
+    /// the last use exactly one gets it.
+    async fn record(
+        &self,
+        entries: Vec<Entry>,
+        used: Vec<Id>,
+        at: Moment,
+    ) -> Result<(), StoreError>;
 
     /// Stores a grant that answers no ask.
     async fn make_grant(&self, grant: &Grant, entries: Vec<Entry>) -> Result<(), StoreError>;
@@ -138,7 +172,11 @@ pub trait Store: Send + Sync {
         at: Moment,
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError>;
+}
 
+/// The keys: made, listed and revoked.
+#[async_trait]
+pub trait Keys: Send + Sync {
     /// Stores a key with the hash of its secret.
     ///
     /// # Errors
@@ -157,7 +195,11 @@ pub trait Store: Send + Sync {
     /// Revokes a key; `false` where there is none that still counts.
     async fn revoke_key(&self, id: Id, at: Moment, entries: Vec<Entry>)
     -> Result<bool, StoreError>;
+}
 
+/// The devices, and the tokens they are paired with.
+#[async_trait]
+pub trait Devices: Send + Sync {
     /// Stores a token that one device may be paired with.
     async fn offer_pairing(
         &self,
@@ -186,7 +228,11 @@ pub trait Store: Send + Sync {
         at: Moment,
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError>;
+}
 
+/// The runs and sessions: begun, changed and ended.
+#[async_trait]
+pub trait Runs: Send + Sync {
     /// Begins a session, or finds the one that began: its first working directory stays its root.
     async fn begin_session(&self, session: &SessionRecord) -> Result<SessionRecord, StoreError>;
 
@@ -232,7 +278,11 @@ pub trait Store: Send + Sync {
 
     /// Runs, oldest first; those that have not ended, or all.
     async fn runs(&self, with_ended: bool) -> Result<Vec<RunRecord>, StoreError>;
+}
 
+/// The audit as it is read, and the checkpoints.
+#[async_trait]
+pub trait Audit: Send + Sync {
     /// Audit entries a filter names, in order.
     async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError>;
 
@@ -244,7 +294,11 @@ pub trait Store: Send + Sync {
 
     /// Every kept statement, oldest first.
     async fn checkpoints(&self) -> Result<Vec<Checkpoint>, StoreError>;
+}
 
+/// The memory all nodes share.
+#[async_trait]
+pub trait Store: Asks + Grants + Keys + Devices + Runs + Audit {
     /// Removes what is older than `retention` says: settled asks, ended grants, runs and sessions,
     /// and audit entries up to the newest checkpoint that is old enough, which becomes what the
     /// chain begins behind.
@@ -252,6 +306,17 @@ pub trait Store: Send + Sync {
 
     /// Whether something can be written and read now.
     async fn ready(&self) -> Result<(), StoreError>;
+
+    /// What the clock of the database says, where it decides because several machines share it.
+    async fn clock(&self) -> Result<Option<Moment>, StoreError> {
+        Ok(None)
+    }
+
+    /// Whether nobody else had the store open when it was opened here: what is remembered only
+    /// while the authority runs begins anew then.
+    fn is_alone(&self) -> bool {
+        true
+    }
 
     /// Tells to look again: the position of the newest audit entry that is known. It may skip
     /// numbers and may be late; whoever hears it reads the store.

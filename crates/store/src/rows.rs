@@ -1,24 +1,26 @@
 //! Rows, mapped by hand: a field that is renamed inside never changes a database.
 
-use std::fmt;
+mod columns;
 
 use portcullis_approval::ask::{Bound, Written};
-use portcullis_approval::audit::Checkpoint;
+use portcullis_approval::audit::{Checkpoint, Entry};
+use portcullis_approval::canonical::{canonical, quoted};
 use portcullis_approval::{
-    Ask, Asker, CallText, Decision, Grant, Granted, Id, Key, Moment, Offer, Owners, Reach, Reply,
-    Role, Scope, State,
+    Ask, Asker, CallText, Decision, Grant, Granted, Id, Key, Offer, Owners, Reach, Reply, Role,
+    Scope, State,
 };
 use portcullis_engine::Outcome;
 use portcullis_engine::policy_text::Fallback;
 use portcullis_engine::verdict::Tier;
-use rusqlite::Row;
-use rusqlite::types::{FromSql, Type};
 use serde_json::{Value, json};
 
+use crate::StoreError;
 use crate::records::{
     AskRecord, AuditRecord, DeviceRecord, GrantRecord, KeyRecord, PairingRecord, RunRecord,
     SessionRecord,
 };
+pub(crate) use columns::Row;
+use columns::{Columns, id_of};
 
 /// The columns of an ask, in the order [`ask`] takes them.
 pub(crate) const ASK: &str = "a.id, a.key, a.agent, a.owner, a.label, a.session, a.run, a.call_id, \
@@ -53,84 +55,22 @@ pub(crate) const ENTRY: &str =
 /// The columns of a checkpoint, in the order [`checkpoint`] takes them.
 pub(crate) const CHECKPOINT: &str = "node, seq, hash, at, key, signature";
 
-/// A column holds what no version of ours wrote.
-#[derive(Debug)]
-struct Unreadable;
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("the column holds something else")
-    }
-}
-
-impl std::error::Error for Unreadable {}
-
-/// The columns of a row, taken from left to right.
-struct Columns<'a, 'b> {
-    row: &'a Row<'b>,
-    next: usize,
-}
-
-impl Columns<'_, '_> {
-    fn take<T: FromSql>(&mut self) -> rusqlite::Result<T> {
-        self.next += 1;
-        self.row.get(self.next - 1)
-    }
-
-    /// A value that `read` makes of what stands in the column.
-    fn read<S: FromSql, T>(&mut self, read: impl FnOnce(S) -> Option<T>) -> rusqlite::Result<T> {
-        let value = self.take()?;
-        read(value).ok_or_else(|| self.unreadable())
-    }
-
-    /// The same, where the column may be empty.
-    fn maybe<S: FromSql, T>(
-        &mut self,
-        read: impl FnOnce(S) -> Option<T>,
-    ) -> rusqlite::Result<Option<T>> {
-        match self.take::<Option<S>>()? {
-            Some(value) => read(value).map(Some).ok_or_else(|| self.unreadable()),
-            None => Ok(None),
-        }
-    }
-
-    fn unreadable(&self) -> rusqlite::Error {
-        rusqlite::Error::FromSqlConversionFailure(self.next - 1, Type::Null, Box::new(Unreadable))
-    }
-
-    fn id(&mut self) -> rusqlite::Result<Id> {
-        self.read(id_of)
-    }
-
-    fn moment(&mut self) -> rusqlite::Result<Moment> {
-        self.take().map(Moment::from_ms)
-    }
-
-    fn maybe_moment(&mut self) -> rusqlite::Result<Option<Moment>> {
-        self.maybe(|ms| Some(Moment::from_ms(ms)))
-    }
-}
-
-fn id_of(bytes: [u8; 16]) -> Option<Id> {
-    Id::from_bytes(&bytes)
-}
-
 fn named<T>(read: fn(&str) -> Option<T>) -> impl Fn(String) -> Option<T> {
     move |name| read(&name)
 }
 
 /// An ask from [`ASK`].
-pub(crate) fn ask(row: &Row<'_>) -> rusqlite::Result<AskRecord> {
-    let mut columns = Columns { row, next: 0 };
+pub(crate) fn ask(row: &dyn Row) -> Result<AskRecord, StoreError> {
+    let mut columns = Columns::of(row);
     let columns = &mut columns;
     let id = columns.id()?;
     let asker = Asker {
         key: columns.id()?,
         agent: columns.take()?,
         owner: columns.take()?,
-        label: columns.take()?,
+        label: columns.some()?,
     };
-    let (session, run, call_id) = (columns.take()?, columns.take()?, columns.take()?);
+    let (session, run, call_id) = (columns.some()?, columns.some()?, columns.some()?);
     let digest = columns.take()?;
     let (opened_at, deadline_at) = (columns.moment()?, columns.maybe_moment()?);
     let unused_approval_s = columns.read(|seconds: i64| u64::try_from(seconds).ok())?;
@@ -139,15 +79,15 @@ pub(crate) fn ask(row: &Row<'_>) -> rusqlite::Result<AskRecord> {
     let call = CallText {
         tool: columns.take()?,
         input: columns.take()?,
-        cwd: columns.take()?,
-        home: columns.take()?,
-        shell: columns.take()?,
-        host: columns.take()?,
+        cwd: columns.some()?,
+        home: columns.some()?,
+        shell: columns.some()?,
+        host: columns.some()?,
         session,
         run,
         call_id,
         profile: None,
-        description: columns.take()?,
+        description: columns.some()?,
     };
     let mut ask = Ask {
         id,
@@ -165,14 +105,14 @@ pub(crate) fn ask(row: &Row<'_>) -> rusqlite::Result<AskRecord> {
         fallback: columns.read(named(fallback_named))?,
         unused_approval_s,
     };
-    ask.call.profile = columns.take()?;
+    ask.call.profile = columns.some()?;
     Ok(AskRecord { ask, decision, claimed_at })
 }
 
-fn decision(ask: Id, columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<Decision>> {
+fn decision(ask: Id, columns: &mut Columns<'_>) -> Result<Option<Decision>, StoreError> {
     let state = columns.read(named(State::named))?;
     if state == State::Pending {
-        columns.next += DECISION_COLUMNS;
+        columns.skip(DECISION_COLUMNS);
         return Ok(None);
     }
     Ok(Some(Decision {
@@ -185,8 +125,8 @@ fn decision(ask: Id, columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<D
         door: columns.take()?,
         at: columns.moment()?,
         reason: columns.take()?,
-        feedback: columns.take()?,
-        input: columns.take()?,
+        feedback: columns.some()?,
+        input: columns.some()?,
         grants: columns.maybe(|ids: Vec<u8>| read_ids(&ids))?.unwrap_or_default(),
     }))
 }
@@ -195,25 +135,25 @@ fn decision(ask: Id, columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<D
 const DECISION_COLUMNS: usize = 10;
 
 /// A grant from [`GRANT`].
-pub(crate) fn grant(row: &Row<'_>) -> rusqlite::Result<GrantRecord> {
-    let mut columns = Columns { row, next: 0 };
+pub(crate) fn grant(row: &dyn Row) -> Result<GrantRecord, StoreError> {
+    let mut columns = Columns::of(row);
     let columns = &mut columns;
     let (id, owner) = (columns.id()?, columns.take()?);
     let key = columns.maybe(id_of)?;
-    let agent = columns.take()?;
-    let rule: Option<String> = columns.take()?;
+    let agent = columns.some()?;
+    let rule: Option<String> = columns.some()?;
     let granted = if let Some(rule) = rule {
-        columns.next += 4;
+        columns.skip(4);
         Granted::Pattern(rule)
     } else {
         Granted::Exact {
             tool: columns.take()?,
             input: columns.take()?,
-            cwd: columns.take()?,
+            cwd: columns.some()?,
             reply: columns.read(named(Reply::named))?,
         }
     };
-    let (reach, name): (String, Option<String>) = (columns.take()?, columns.take()?);
+    let (reach, name): (String, Option<String>) = (columns.take()?, columns.some()?);
     let reach = match (reach.as_str(), name) {
         ("run", Some(run)) => Reach::Run(run),
         ("session", Some(session)) => Reach::Session(session),
@@ -229,7 +169,7 @@ pub(crate) fn grant(row: &Row<'_>) -> rusqlite::Result<GrantRecord> {
         granted,
         reach,
         expires_at: columns.maybe_moment()?,
-        uses_left: columns.take()?,
+        uses_left: columns.some()?,
         made_by: columns.take()?,
         made_at: columns.moment()?,
         ask: columns.maybe(id_of)?,
@@ -240,13 +180,13 @@ pub(crate) fn grant(row: &Row<'_>) -> rusqlite::Result<GrantRecord> {
         used: columns.read(|used: i64| u64::try_from(used).ok())?,
         used_at: columns.maybe_moment()?,
     };
-    let grant = Grant { profile: columns.take()?, ..record.grant };
+    let grant = Grant { profile: columns.some()?, ..record.grant };
     Ok(GrantRecord { grant, ..record })
 }
 
 /// A key from [`KEY`].
-pub(crate) fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
-    let mut columns = Columns { row, next: 0 };
+pub(crate) fn key(row: &dyn Row) -> Result<KeyRecord, StoreError> {
+    let mut columns = Columns::of(row);
     let key = Key {
         id: columns.id()?,
         role: columns.read(named(Role::named))?,
@@ -260,13 +200,13 @@ pub(crate) fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
 }
 
 /// A device from [`DEVICE`].
-pub(crate) fn device(row: &Row<'_>) -> rusqlite::Result<DeviceRecord> {
-    let mut columns = Columns { row, next: 0 };
+pub(crate) fn device(row: &dyn Row) -> Result<DeviceRecord, StoreError> {
+    let mut columns = Columns::of(row);
     Ok(DeviceRecord {
         id: columns.id()?,
         hash: columns.take()?,
         key: columns.id()?,
-        agent: columns.take()?,
+        agent: columns.some()?,
         about: columns.take()?,
         paired_at: columns.moment()?,
         revoked_at: columns.maybe_moment()?,
@@ -274,13 +214,13 @@ pub(crate) fn device(row: &Row<'_>) -> rusqlite::Result<DeviceRecord> {
 }
 
 /// A pairing from [`PAIRING`].
-pub(crate) fn pairing(row: &Row<'_>) -> rusqlite::Result<PairingRecord> {
-    let mut columns = Columns { row, next: 0 };
+pub(crate) fn pairing(row: &dyn Row) -> Result<PairingRecord, StoreError> {
+    let mut columns = Columns::of(row);
     Ok(PairingRecord {
         id: columns.id()?,
         hash: columns.take()?,
         key: columns.id()?,
-        agent: columns.take()?,
+        agent: columns.some()?,
         must_confirm: columns.take()?,
         made_at: columns.moment()?,
         expires_at: columns.moment()?,
@@ -288,26 +228,26 @@ pub(crate) fn pairing(row: &Row<'_>) -> rusqlite::Result<PairingRecord> {
 }
 
 /// A session from [`SESSION`].
-pub(crate) fn session(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
-    let mut columns = Columns { row, next: 0 };
+pub(crate) fn session(row: &dyn Row) -> Result<SessionRecord, StoreError> {
+    let mut columns = Columns::of(row);
     Ok(SessionRecord {
         key: columns.id()?,
         session: columns.take()?,
         owner: columns.take()?,
-        root: columns.take()?,
-        policy: columns.take()?,
+        root: columns.some()?,
+        policy: columns.some()?,
         began_at: columns.moment()?,
     })
 }
 
 /// A run from [`RUN`].
-pub(crate) fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
-    let mut columns = Columns { row, next: 0 };
+pub(crate) fn run(row: &dyn Row) -> Result<RunRecord, StoreError> {
+    let mut columns = Columns::of(row);
     Ok(RunRecord {
         run: columns.take()?,
         key: columns.id()?,
         owner: columns.take()?,
-        session: columns.take()?,
+        session: columns.some()?,
         about: columns.take()?,
         started_at: columns.moment()?,
         ended_at: columns.maybe_moment()?,
@@ -315,8 +255,8 @@ pub(crate) fn run(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
 }
 
 /// An audit entry from [`ENTRY`].
-pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
-    let mut columns = Columns { row, next: 0 };
+pub(crate) fn entry(row: &dyn Row) -> Result<AuditRecord, StoreError> {
+    let mut columns = Columns::of(row);
     Ok(AuditRecord {
         position: columns.read(|position: i64| u64::try_from(position).ok())?,
         node: columns.take()?,
@@ -325,7 +265,7 @@ pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
         kind: columns.take()?,
         actor: columns.take()?,
         subject: columns.take()?,
-        owner: columns.take()?,
+        owner: columns.some()?,
         data: columns.take()?,
         prev: columns.take()?,
         hash: columns.take()?,
@@ -333,8 +273,8 @@ pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
 }
 
 /// A checkpoint from [`CHECKPOINT`].
-pub(crate) fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
-    let mut columns = Columns { row, next: 0 };
+pub(crate) fn checkpoint(row: &dyn Row) -> Result<Checkpoint, StoreError> {
+    let mut columns = Columns::of(row);
     Ok(Checkpoint {
         node: columns.take()?,
         seq: columns.read(|seq: i64| u64::try_from(seq).ok())?,
@@ -455,4 +395,27 @@ fn tier_named(name: &str) -> Option<Tier> {
 
 fn outcome_named(name: &str) -> Option<Outcome> {
     [Outcome::Allow, Outcome::Ask, Outcome::Deny].into_iter().find(|outcome| outcome.name() == name)
+}
+
+/// Entries whose data is as the chain is checked by: one careless writer would make all of it
+/// unverifiable. What is no JSON becomes a JSON string.
+pub(crate) fn in_order(mut entries: Vec<Entry>) -> Vec<Entry> {
+    for entry in &mut entries {
+        match canonical(&entry.data) {
+            Some(data) if data == entry.data => {}
+            Some(data) => entry.data = data,
+            None => entry.data = quoted(&entry.data),
+        }
+    }
+    entries
+}
+
+/// A number as a database holds it.
+pub(crate) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A number as a database held it.
+pub(crate) fn number(integer: i64) -> u64 {
+    u64::try_from(integer).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! One suite, every implementation: what the trait promises, races included.
 //!
 //! A law is an async function over a [`place::Place`], where stores can be opened. To add an
-//! implementation, write its place and a module like `sqlite` with the same list of laws.
+//! implementation, write its place and a module that says what is done with the laws.
 
 #![cfg(test)]
 
@@ -21,6 +21,8 @@ mod grants;
 mod keys;
 #[path = "conformance/kill.rs"]
 mod kill;
+#[path = "conformance/nodes.rs"]
+mod nodes;
 #[path = "conformance/place.rs"]
 mod place;
 #[path = "conformance/races.rs"]
@@ -34,22 +36,10 @@ mod runs;
 #[path = "conformance/samples.rs"]
 mod samples;
 
-/// Runs every law in a place of this kind.
-macro_rules! suite {
-    ($place:ty: $($room:ident::{$($law:ident),* $(,)?}),* $(,)?) => {
-        $(mod $room {
-            use crate::place::Place;
-
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-            async fn $law() {
-                crate::$room::$law(&<$place>::new()).await;
-            })*
-        })*
-    };
-}
-
-mod sqlite {
-    suite! { crate::place::OneFile:
+/// Every law, by its room; `$suite` says what is done with them.
+macro_rules! laws {
+    ($suite:ident) => {
+        $suite! {
         asks::{
             an_ask_reads_back_as_it_was_opened,
             a_decision_reads_back_as_it_was_made,
@@ -122,5 +112,49 @@ mod sqlite {
         kill::{
             nothing_acknowledged_is_lost,
         },
-    }
+            }
+    };
+}
+
+/// Each law as a test in a file of its own.
+macro_rules! on_files {
+    ($($room:ident::{$($law:ident),* $(,)?}),* $(,)?) => {
+        $(mod $room {
+            use crate::place::Place;
+
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $law() {
+                crate::$room::$law(&crate::place::OneFile::new()).await;
+            })*
+        })*
+    };
+}
+
+mod sqlite {
+    laws!(on_files);
+}
+
+/// Each law in a schema of its own, in one database: making one takes longer than most laws.
+macro_rules! in_a_database {
+    ($($room:ident::{$($law:ident),* $(,)?}),* $(,)?) => {
+        #[test]
+        fn every_law_holds() {
+            let house = crate::place::House::start();
+            let mut broken = Vec::new();
+            $($(
+                let law = concat!(stringify!($room), "::", stringify!($law));
+                let done = house.run(law, |place| async move {
+                    crate::$room::$law(&place).await;
+                });
+                if !done {
+                    broken.push(law);
+                }
+            )*)*
+            assert!(broken.is_empty(), "not on PostgreSQL: {broken:?}");
+        }
+    };
+}
+
+mod postgres {
+    laws!(in_a_database);
 }

@@ -14,16 +14,17 @@ const EDGES: &[(&str, &[&str])] = &[
     ("approval",    &["engine"]),
     ("wire",        &["approval", "engine"]),
     ("layers",      &["engine"]),
-    ("store",       &["approval", "engine"]),
+    ("database",    &[]),
+    ("store",       &["approval", "engine", "database"]),
     ("converse",    &[]),
     ("hook",        &[]),
-    ("daemon",      &["store", "wire", "layers", "hook", "approval", "engine", "converse"]),
+    ("daemon",      &["store", "wire", "layers", "hook", "approval", "engine", "converse", "database"]),
     ("client",      &["wire"]),
     ("guard",       &["client"]),
     ("proxy",       &["client", "wire"]),
     ("hook-static", &["hook", "layers", "engine"]),
     ("cli",         &["daemon", "store", "wire", "layers", "client", "guard", "proxy", "hook", "approval", "engine", "shell"]),
-    ("xtask",       &["shell", "engine", "approval", "converse"]),
+    ("xtask",       &["shell", "engine", "approval", "converse", "database"]),
 ];
 
 /// What a pure crate may take from outside, beside its tests: the engine reads policies in TOML

@@ -36,7 +36,7 @@ pub struct Audit {
     /// Where the store lies.
     #[arg(long, env = "PORTCULLIS_DATA_DIR", value_name = "DIRECTORY", global = true)]
     data_dir: Option<PathBuf>,
-    /// The store: `sqlite:FILE`.
+    /// The store: `sqlite:FILE` or `postgres://…`.
     #[arg(long, env = "PORTCULLIS_STORE", value_name = "ADDRESS", global = true)]
     store: Option<String>,
     /// Shows JSON.
@@ -92,7 +92,7 @@ impl Audit {
             );
         }
         block_on(async {
-            let store = data.store(self.store.as_deref().unwrap_or(""))?;
+            let store = data.store(self.store.as_deref().unwrap_or("")).await?;
             let done = self.with(out, &*store, palette).await;
             store.close().await;
             done

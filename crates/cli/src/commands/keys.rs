@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::{Args, Subcommand, ValueEnum};
 use portcullis_approval::key::LOCAL;
-use portcullis_approval::{Owners, Role};
+use portcullis_approval::{Moment, Owners, Role};
 use portcullis_client::{Address, Client};
 use portcullis_daemon::clock::Clock;
 use portcullis_daemon::identity::{NewKey, key_entry, make_key};
@@ -34,7 +34,7 @@ pub struct Keys {
     /// Where the store lies.
     #[arg(long, env = "PORTCULLIS_DATA_DIR", value_name = "DIRECTORY", global = true)]
     data_dir: Option<PathBuf>,
-    /// The store: `sqlite:FILE`.
+    /// The store: `sqlite:FILE` or `postgres://…`.
     #[arg(long, env = "PORTCULLIS_STORE", value_name = "ADDRESS", global = true)]
     store: Option<String>,
     /// Shows JSON.
@@ -90,7 +90,7 @@ impl Keys {
         }
         let data = DataDir::open(self.data_dir.as_deref())?;
         block_on(async {
-            let store = data.store(self.store.as_deref().unwrap_or(""))?;
+            let store = data.store(self.store.as_deref().unwrap_or("")).await?;
             let done = match &self.action {
                 Action::Create { role, name, owners, days } => {
                     let new = new_key(*role, name, owners, *days)?;
@@ -141,7 +141,7 @@ async fn create(
     data: &DataDir,
     as_json: bool,
 ) -> anyhow::Result<()> {
-    let (key, secret) = make_key(store, new, &user_name(), Clock::new().now()).await?;
+    let (key, secret) = make_key(store, new, &user_name(), now(store).await?).await?;
     tell_daemon(data, Some(secret.reveal())).await;
     if as_json {
         let shape = Key { key: Some(secret.reveal().to_owned()), ..Key::new(&key) };
@@ -213,7 +213,7 @@ async fn revoke(
     data: &DataDir,
     as_json: bool,
 ) -> anyhow::Result<()> {
-    let now = Clock::new().now();
+    let now = now(store).await?;
     let keys = store.keys().await?;
     let is_meant = |id: &str, name: &str| {
         name == named || id == named || (named.len() >= 4 && id.ends_with(named))
@@ -245,4 +245,9 @@ async fn revoke(
         )?;
     }
     Ok(())
+}
+
+/// The present moment, by the clock that counts for this store.
+async fn now(store: &dyn Store) -> anyhow::Result<Moment> {
+    Ok(store.clock().await?.unwrap_or_else(|| Clock::new().now()))
 }

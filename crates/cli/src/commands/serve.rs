@@ -7,7 +7,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -37,7 +36,7 @@ pub struct Serve {
     /// The configuration file.
     #[arg(long, env = "PORTCULLIS_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The store: `sqlite:FILE`.
+    /// The store: `sqlite:FILE`, or `postgres://…` for several nodes.
     #[arg(long, env = "PORTCULLIS_STORE", value_name = "ADDRESS")]
     store: Option<String>,
     /// This file stands in for the user's and the project's policy.
@@ -60,7 +59,7 @@ impl Serve {
         let address = self.store.clone().unwrap_or_else(|| config.store.clone());
         // The socket first: it shows whether a daemon runs on this directory already.
         let socket = listen_on_socket(&data)?;
-        let store: Arc<dyn Store> = Arc::from(data.store(&address)?);
+        let store = data.store(&address).await?;
         let first = first_things(&data, &places, self.policy.as_deref(), &*store).await?;
         let tcp = TcpListener::bind(config.listen)
             .await
@@ -139,7 +138,7 @@ async fn first_things(
     let key = data.file("cli.key");
     let is_first = !key.exists();
     if is_first {
-        let now = Clock::new().now();
+        let now = store.clock().await?.unwrap_or_else(|| Clock::new().now());
         let new = NewKey {
             role: Role::Approver,
             name: user_name(),

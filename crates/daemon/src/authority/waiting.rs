@@ -8,8 +8,12 @@ use portcullis_store::{AskRecord, StoreError};
 
 use super::{Authority, Fault, record};
 
-/// How long a wake-up may be lost at most.
-const LOOK_AGAIN: Duration = Duration::from_secs(2);
+/// How often a waiter looks by itself. What a node may have missed it reads again every second,
+/// once for everybody who waits; that ten thousand looked so often would only be in the way.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// How soon a waiter looks again when the store did not answer.
+const AWAY: Duration = Duration::from_millis(500);
 
 /// How a wait ended.
 pub(super) enum Release {
@@ -87,12 +91,22 @@ impl Authority {
         loop {
             let bell = waiter.listen();
             tokio::pin!(bell);
-            let record = self.store().ask(id).await?.ok_or(Fault::NoSuchAsk)?;
+            let found = self.store().ask(id).await;
             let now = Instant::now();
-            if record.decision.is_some() || now >= until || *stopping.borrow_and_update() {
-                return Ok(record);
-            }
-            let wake_at = until.min(now + LOOK_AGAIN);
+            let is_over = now >= until || *stopping.borrow_and_update();
+            let pause = match found {
+                Ok(found) => {
+                    let record = found.ok_or(Fault::NoSuchAsk)?;
+                    if record.decision.is_some() || is_over {
+                        return Ok(record);
+                    }
+                    LOOK_AGAIN
+                }
+                // While the store is away nobody is told anything; whoever waits goes on waiting.
+                Err(StoreError::Unavailable(_)) if !is_over => AWAY,
+                Err(error) => return Err(error.into()),
+            };
+            let wake_at = until.min(now + pause);
             tokio::select! {
                 () = &mut bell => {}
                 () = tokio::time::sleep_until(wake_at.into()) => {}

@@ -6,7 +6,7 @@ use futures_util::{SinkExt, StreamExt};
 use portcullis_approval::key::hash;
 use portcullis_approval::{Id, Moment, Role};
 use portcullis_daemon::clock::Clock;
-use portcullis_store::{PairingRecord, Sqlite, Store};
+use portcullis_store::{Devices as _, Keys as _, PairingRecord, Sqlite};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;

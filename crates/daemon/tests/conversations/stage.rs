@@ -12,7 +12,7 @@ use portcullis_daemon::config::Config;
 use portcullis_daemon::identity::{NewKey, make_key};
 use portcullis_daemon::{Parts, open};
 use portcullis_layers::Places;
-use portcullis_store::{AuditFilter, Sqlite, Store};
+use portcullis_store::{Audit as _, AuditFilter, Sqlite};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;

@@ -1,14 +1,18 @@
 //! Asks: opened, settled, claimed and found.
 
+use async_trait::async_trait;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::{Ask, Decision, Id, Moment, Settlement, State};
 use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 
-use super::chain::{Group, integer, number};
+use super::Sqlite;
+use super::chain::Group;
 use super::conditions::Conditions;
 use super::grants;
+use super::reader::{all, first};
 use crate::records::{AskFilter, AskRecord, Opened};
-use crate::{StoreError, broken, rows};
+use crate::rows::{in_order, integer, number};
+use crate::{Asks, StoreError, broken, rows};
 
 // Values by place: looking up their names would cost more than the insert.
 const INSERT: &str = "INSERT INTO asks (id, key, agent, owner, label, session, run, call_id, \
@@ -47,8 +51,56 @@ const ONE_MORE: &str = "INSERT INTO pending (key, asks) VALUES (?1, 1) \
 
 const ONE_LESS: &str = "UPDATE pending SET asks = asks - 1 WHERE key = ?1";
 
+#[async_trait]
+impl Asks for Sqlite {
+    async fn open_ask(
+        &self,
+        ask: &Ask,
+        most_pending: usize,
+        entries: Vec<Entry>,
+    ) -> Result<Opened, StoreError> {
+        let (ask, entries) = (ask.clone(), in_order(entries));
+        self.writer.run(move |group| open(group, &ask, most_pending, &entries)).await
+    }
+
+    async fn settle_ask(
+        &self,
+        settlement: &Settlement,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        let (settlement, entries) = (settlement.clone(), in_order(entries));
+        self.writer.run(move |group| settle(group, &settlement, &entries)).await
+    }
+
+    async fn claim(&self, ask: Id, at: Moment, entries: Vec<Entry>) -> Result<bool, StoreError> {
+        let entries = in_order(entries);
+        self.writer.run(move |group| claim(group, ask, at, &entries)).await
+    }
+
+    async fn ask(&self, id: Id) -> Result<Option<AskRecord>, StoreError> {
+        self.readers.read(move |db| one(db, id)).await
+    }
+
+    async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |db| list(db, &filter)).await
+    }
+
+    async fn pending_count(&self) -> Result<u64, StoreError> {
+        self.readers.read(pending_count).await
+    }
+
+    async fn due_asks(&self, now: Moment, limit: usize) -> Result<Vec<AskRecord>, StoreError> {
+        self.readers.read(move |db| due(db, now, limit)).await
+    }
+
+    async fn next_deadline(&self) -> Result<Option<Moment>, StoreError> {
+        self.readers.read(next_deadline).await
+    }
+}
+
 /// Opens an ask, unless its call has one already.
-pub(super) fn open(
+fn open(
     group: &mut Group<'_>,
     ask: &Ask,
     most_pending: usize,
@@ -119,7 +171,7 @@ fn insert(db: &Connection, ask: &Ask) -> Result<(), StoreError> {
 }
 
 /// Settles a pending ask with what it leaves behind.
-pub(super) fn settle(
+fn settle(
     group: &mut Group<'_>,
     settlement: &Settlement,
     entries: &[Entry],
@@ -169,12 +221,7 @@ fn standing_decision(db: &Connection, id: Id) -> Result<StoreError, StoreError> 
 }
 
 /// Takes the one execution an approval is good for.
-pub(super) fn claim(
-    group: &mut Group<'_>,
-    id: Id,
-    at: Moment,
-    entries: &[Entry],
-) -> Result<bool, StoreError> {
+fn claim(group: &mut Group<'_>, id: Id, at: Moment, entries: &[Entry]) -> Result<bool, StoreError> {
     let changed = group.db.prepare_cached(CLAIM)?.execute(params![id.as_bytes(), at.ms()])?;
     if changed > 0 {
         group.append(entries)?;
@@ -192,14 +239,13 @@ fn select(tail: &str) -> String {
 }
 
 /// An ask in whatever state.
-pub(super) fn one(db: &Connection, id: Id) -> Result<Option<AskRecord>, StoreError> {
-    let mut query = db.prepare_cached(&select(" WHERE a.id = ?1"))?;
-    Ok(query.query_row([id.as_bytes()], rows::ask).optional()?)
+fn one(db: &Connection, id: Id) -> Result<Option<AskRecord>, StoreError> {
+    first(db, &select(" WHERE a.id = ?1"), [id.as_bytes()], rows::ask)
 }
 
 fn numbered(db: &Connection, number: i64) -> Result<AskRecord, StoreError> {
-    let mut query = db.prepare_cached(&select(" WHERE a.number = ?1"))?;
-    Ok(query.query_row([number], rows::ask)?)
+    let found = first(db, &select(" WHERE a.number = ?1"), [number], rows::ask)?;
+    found.ok_or_else(|| broken("an ask that was found is not there"))
 }
 
 fn number_of(db: &Connection, query: &str, values: impl Params) -> Result<Option<i64>, StoreError> {
@@ -207,7 +253,7 @@ fn number_of(db: &Connection, query: &str, values: impl Params) -> Result<Option
 }
 
 /// The asks a filter names, oldest first.
-pub(super) fn list(db: &Connection, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {
+fn list(db: &Connection, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {
     let mut conditions = Conditions::default();
     if let Some(state) = filter.state {
         // Said in the text, so that the indexes of pending asks are seen to fit.
@@ -221,27 +267,19 @@ pub(super) fn list(db: &Connection, filter: &AskFilter) -> Result<Vec<AskRecord>
     conditions.maybe("a.digest =", filter.digest.clone());
     conditions.maybe("a.id >", filter.after.map(|id| id.as_bytes().to_vec()));
     let (text, values) = conditions.query(&select(""), "a.id", filter.limit);
-    let mut query = db.prepare_cached(&text)?;
-    let found = query.query_map(params_from_iter(values), rows::ask)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    all(db, &text, params_from_iter(values), rows::ask)
 }
 
 /// Pending asks that are due.
-pub(super) fn due(
-    db: &Connection,
-    now: Moment,
-    limit: usize,
-) -> Result<Vec<AskRecord>, StoreError> {
+fn due(db: &Connection, now: Moment, limit: usize) -> Result<Vec<AskRecord>, StoreError> {
     let tail = " WHERE a.state = 'pending' AND a.deadline_at IS NOT NULL AND a.deadline_at <= ?1 \
         ORDER BY a.deadline_at LIMIT ?2";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut query = db.prepare_cached(&select(tail))?;
-    let found = query.query_map(params![now.ms(), limit], rows::ask)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    all(db, &select(tail), params![now.ms(), limit], rows::ask)
 }
 
 /// The nearest deadline of a pending ask.
-pub(super) fn next_deadline(db: &Connection) -> Result<Option<Moment>, StoreError> {
+fn next_deadline(db: &Connection) -> Result<Option<Moment>, StoreError> {
     let mut query = db.prepare_cached(
         "SELECT deadline_at FROM asks WHERE state = 'pending' AND deadline_at IS NOT NULL \
          ORDER BY deadline_at LIMIT 1",
@@ -250,7 +288,7 @@ pub(super) fn next_deadline(db: &Connection) -> Result<Option<Moment>, StoreErro
 }
 
 /// How many asks are pending in all.
-pub(super) fn pending_count(db: &Connection) -> Result<u64, StoreError> {
+fn pending_count(db: &Connection) -> Result<u64, StoreError> {
     let mut query = db.prepare_cached("SELECT ifnull(sum(asks), 0) FROM pending")?;
     Ok(query.query_row([], |row| row.get(0)).map(number)?)
 }

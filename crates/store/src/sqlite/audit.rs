@@ -1,12 +1,16 @@
 //! The audit as it is read, and the checkpoints.
 
+use async_trait::async_trait;
 use portcullis_approval::audit::Checkpoint;
 use rusqlite::{Connection, params, params_from_iter};
 
-use super::chain::{Group, integer};
+use super::Sqlite;
+use super::chain::{self, Group};
 use super::conditions::Conditions;
-use crate::records::{AuditFilter, AuditRecord};
-use crate::{StoreError, rows};
+use super::reader::all;
+use crate::records::{AuditFilter, AuditRecord, Head};
+use crate::rows::integer;
+use crate::{Audit, StoreError, rows};
 
 const ADD_CHECKPOINT: &str = "INSERT INTO checkpoints (node, seq, hash, at, key, signature) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -15,8 +19,30 @@ const ADD_CHECKPOINT: &str = "INSERT INTO checkpoints (node, seq, hash, at, key,
 const HIDDEN: &str = "SELECT node, base_position FROM chains \
     WHERE base_position >= (SELECT min(position) FROM audit)";
 
+#[async_trait]
+impl Audit for Sqlite {
+    async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |db| list(db, &filter)).await
+    }
+
+    async fn head(&self) -> Result<Head, StoreError> {
+        let node = self.node.clone();
+        self.readers.read(move |db| chain::head(db, &node)).await
+    }
+
+    async fn add_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        let checkpoint = checkpoint.clone();
+        self.writer.run(move |group| add_checkpoint(group, &checkpoint)).await
+    }
+
+    async fn checkpoints(&self) -> Result<Vec<Checkpoint>, StoreError> {
+        self.readers.read(checkpoints).await
+    }
+}
+
 /// The entries a filter names: in order, or from the newest where it says before what.
-pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError> {
+fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError> {
     // One view of the tables for all queries.
     let tx = db.unchecked_transaction()?;
     let found = match filter.kinds.as_slice() {
@@ -58,9 +84,7 @@ fn of_kind(
     let select = format!("SELECT {} FROM audit", rows::ENTRY);
     let order = if filter.before.is_some() { "position DESC" } else { "position" };
     let (text, values) = conditions.query(&select, order, filter.limit);
-    let mut query = db.prepare_cached(&text)?;
-    let found = query.query_map(params_from_iter(values), rows::entry)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    all(db, &text, params_from_iter(values), rows::entry)
 }
 
 fn hidden(db: &Connection) -> Result<Vec<(String, i64)>, StoreError> {
@@ -70,10 +94,7 @@ fn hidden(db: &Connection) -> Result<Vec<(String, i64)>, StoreError> {
 }
 
 /// Keeps a signed statement about a chain.
-pub(super) fn add_checkpoint(
-    group: &mut Group<'_>,
-    checkpoint: &Checkpoint,
-) -> Result<(), StoreError> {
+fn add_checkpoint(group: &mut Group<'_>, checkpoint: &Checkpoint) -> Result<(), StoreError> {
     let Checkpoint { node, seq, hash, at, key, signature } = checkpoint;
     let values = params![node, integer(*seq), hash, at.ms(), key, signature];
     group.db.prepare_cached(ADD_CHECKPOINT)?.execute(values)?;
@@ -81,9 +102,7 @@ pub(super) fn add_checkpoint(
 }
 
 /// Every kept statement, oldest first.
-pub(super) fn checkpoints(db: &Connection) -> Result<Vec<Checkpoint>, StoreError> {
+fn checkpoints(db: &Connection) -> Result<Vec<Checkpoint>, StoreError> {
     let query = format!("SELECT {} FROM checkpoints ORDER BY number", rows::CHECKPOINT);
-    let mut query = db.prepare_cached(&query)?;
-    let found = query.query_map([], rows::checkpoint)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    all(db, &query, [], rows::checkpoint)
 }

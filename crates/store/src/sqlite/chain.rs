@@ -4,11 +4,11 @@
 //! and kept through the group.
 
 use portcullis_approval::audit::{Entry, Link, NOTHING};
-use portcullis_approval::canonical::{canonical, quoted};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use crate::StoreError;
 use crate::records::Head;
+use crate::rows::{integer, number};
 
 const HEAD: &str = "SELECT seq, hash FROM chains WHERE node = ?1";
 
@@ -91,6 +91,20 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
+    /// Changes rows, and appends entries if there was something to change.
+    pub(super) fn change(
+        &mut self,
+        text: &str,
+        values: impl Params,
+        entries: &[Entry],
+    ) -> Result<bool, StoreError> {
+        let changed = self.db.prepare_cached(text)?.execute(values)?;
+        if changed > 0 {
+            self.append(entries)?;
+        }
+        Ok(changed > 0)
+    }
+
     /// Writes down where the chain stands; the newest position.
     pub(super) fn end(&self) -> Result<u64, StoreError> {
         if self.place.seq != self.began {
@@ -114,19 +128,6 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Entries whose data is as the chain is checked by: one careless writer would make all of it
-/// unverifiable. What is no JSON becomes a JSON string.
-pub(super) fn in_order(mut entries: Vec<Entry>) -> Vec<Entry> {
-    for entry in &mut entries {
-        match canonical(&entry.data) {
-            Some(data) if data == entry.data => {}
-            Some(data) => entry.data = data,
-            None => entry.data = quoted(&entry.data),
-        }
-    }
-    entries
-}
-
 /// The end of a node's chain, as it is kept.
 pub(super) fn head(db: &Connection, node: &str) -> Result<Head, StoreError> {
     let (seq, hash) = read_head(db, node)?.unwrap_or((0, NOTHING));
@@ -145,14 +146,4 @@ pub(super) fn newest(db: &Connection) -> Result<u64, StoreError> {
 fn read_head(db: &Connection, node: &str) -> Result<Option<(u64, [u8; 32])>, StoreError> {
     let mut head = db.prepare_cached(HEAD)?;
     Ok(head.query_row([node], |row| Ok((number(row.get(0)?), row.get(1)?))).optional()?)
-}
-
-/// A number as `SQLite` holds it.
-pub(super) fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// A number as `SQLite` held it.
-pub(super) fn number(integer: i64) -> u64 {
-    u64::try_from(integer).unwrap_or(0)
 }

@@ -1,12 +1,16 @@
 //! Devices: paired with a token, listed and revoked.
 
+use async_trait::async_trait;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::{Id, Moment};
-use rusqlite::{Connection, OptionalExtension, named_params, params};
+use rusqlite::{Connection, named_params, params};
 
+use super::Sqlite;
 use super::chain::Group;
+use super::reader::{all, first};
 use crate::records::{DeviceRecord, PairingRecord};
-use crate::{StoreError, rows};
+use crate::rows::in_order;
+use crate::{Devices, StoreError, rows};
 
 const OFFER: &str = "INSERT INTO pairings (id, hash, key, agent, must_confirm, made_at, \
     expires_at) VALUES (:id, :hash, :key, :agent, :must_confirm, :made_at, :expires_at)";
@@ -24,8 +28,46 @@ const REVOKE: &str = "UPDATE devices SET revoked_at = ?2 WHERE id = ?1 AND revok
 /// How long a token is remembered behind its time, so that it is told from one that never was.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
+#[async_trait]
+impl Devices for Sqlite {
+    async fn offer_pairing(
+        &self,
+        pairing: &PairingRecord,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        let (pairing, entries) = (pairing.clone(), in_order(entries));
+        self.writer.run(move |group| offer(group, &pairing, &entries)).await
+    }
+
+    async fn take_pairing(&self, hash: [u8; 32]) -> Result<Option<PairingRecord>, StoreError> {
+        self.writer.run(move |group| take(group, &hash)).await
+    }
+
+    async fn pair_device(
+        &self,
+        device: &DeviceRecord,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        let (device, entries) = (device.clone(), in_order(entries));
+        self.writer.run(move |group| pair(group, &device, &entries)).await
+    }
+
+    async fn devices(&self) -> Result<Vec<DeviceRecord>, StoreError> {
+        self.readers.read(list).await
+    }
+
+    async fn revoke_device(
+        &self,
+        id: Id,
+        at: Moment,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError> {
+        self.revoke(REVOKE, id, at, entries).await
+    }
+}
+
 /// Stores a token.
-pub(super) fn offer(
+fn offer(
     group: &mut Group<'_>,
     pairing: &PairingRecord,
     entries: &[Entry],
@@ -45,20 +87,13 @@ pub(super) fn offer(
 }
 
 /// Takes a token away, whoever shows it and whenever.
-pub(super) fn take(
-    group: &mut Group<'_>,
-    hash: &[u8; 32],
-) -> Result<Option<PairingRecord>, StoreError> {
+fn take(group: &mut Group<'_>, hash: &[u8; 32]) -> Result<Option<PairingRecord>, StoreError> {
     let query = format!("DELETE FROM pairings WHERE hash = ?1 RETURNING {}", rows::PAIRING);
-    Ok(group.db.prepare_cached(&query)?.query_row([hash], rows::pairing).optional()?)
+    first(group.db, &query, [hash], rows::pairing)
 }
 
 /// Stores a device; what was paired under the same id before counts no longer.
-pub(super) fn pair(
-    group: &mut Group<'_>,
-    device: &DeviceRecord,
-    entries: &[Entry],
-) -> Result<(), StoreError> {
+fn pair(group: &mut Group<'_>, device: &DeviceRecord, entries: &[Entry]) -> Result<(), StoreError> {
     let at = params![device.hash, device.paired_at.ms()];
     group.db.prepare_cached(REPLACE)?.execute(at)?;
     group.db.prepare_cached(PAIR)?.execute(named_params! {
@@ -74,23 +109,7 @@ pub(super) fn pair(
 }
 
 /// Every device, oldest first.
-pub(super) fn list(db: &Connection) -> Result<Vec<DeviceRecord>, StoreError> {
+fn list(db: &Connection) -> Result<Vec<DeviceRecord>, StoreError> {
     let query = format!("SELECT {} FROM devices ORDER BY id", rows::DEVICE);
-    let mut query = db.prepare_cached(&query)?;
-    let found = query.query_map([], rows::device)?;
-    Ok(found.collect::<Result<_, _>>()?)
-}
-
-/// Revokes a device that still counts.
-pub(super) fn revoke(
-    group: &mut Group<'_>,
-    id: Id,
-    at: Moment,
-    entries: &[Entry],
-) -> Result<bool, StoreError> {
-    let changed = group.db.prepare_cached(REVOKE)?.execute(params![id.as_bytes(), at.ms()])?;
-    if changed > 0 {
-        group.append(entries)?;
-    }
-    Ok(changed > 0)
+    all(db, &query, [], rows::device)
 }

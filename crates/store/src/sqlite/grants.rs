@@ -1,13 +1,17 @@
 //! Grants: made, used, listed and revoked.
 
+use async_trait::async_trait;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::{Grant, Granted, Id, Moment, Reply};
 use rusqlite::{Connection, named_params, params, params_from_iter};
 
+use super::Sqlite;
 use super::chain::Group;
 use super::conditions::Conditions;
+use super::reader::all;
 use crate::records::{GrantFilter, GrantRecord};
-use crate::{StoreError, rows};
+use crate::rows::in_order;
+use crate::{Grants, StoreError, rows};
 
 // What is granted for a run that has ended meanwhile is over before it begins: another run may
 // get the same name.
@@ -24,8 +28,44 @@ const USE: &str = "UPDATE grants SET used = used + 1, used_at = ?2, uses_left = 
 const REVOKE: &str = "UPDATE grants SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL \
     AND (expires_at IS NULL OR expires_at > ?2) AND (uses_left IS NULL OR uses_left > 0)";
 
+#[async_trait]
+impl Grants for Sqlite {
+    async fn record(
+        &self,
+        entries: Vec<Entry>,
+        used: Vec<Id>,
+        at: Moment,
+    ) -> Result<(), StoreError> {
+        let entries = in_order(entries);
+        self.writer.run(move |group| record(group, &entries, &used, at)).await
+    }
+
+    async fn make_grant(&self, grant: &Grant, entries: Vec<Entry>) -> Result<(), StoreError> {
+        let (grant, entries) = (grant.clone(), in_order(entries));
+        let job = move |group: &mut Group<'_>| {
+            insert(group.db, &grant)?;
+            group.append(&entries)
+        };
+        self.writer.run(job).await
+    }
+
+    async fn grants(&self, filter: &GrantFilter) -> Result<Vec<GrantRecord>, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |db| list(db, &filter)).await
+    }
+
+    async fn revoke_grant(
+        &self,
+        id: Id,
+        at: Moment,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError> {
+        self.revoke(REVOKE, id, at, entries).await
+    }
+}
+
 /// Takes one use from each grant and appends entries, all or nothing.
-pub(super) fn record(
+fn record(
     group: &mut Group<'_>,
     entries: &[Entry],
     used: &[Id],
@@ -70,7 +110,7 @@ pub(super) fn insert(db: &Connection, grant: &Grant) -> Result<(), StoreError> {
 }
 
 /// The grants a filter names, oldest first.
-pub(super) fn list(db: &Connection, filter: &GrantFilter) -> Result<Vec<GrantRecord>, StoreError> {
+fn list(db: &Connection, filter: &GrantFilter) -> Result<Vec<GrantRecord>, StoreError> {
     let mut conditions = Conditions::default();
     conditions.owners("owner", &filter.owners);
     if let Some(at) = filter.good_at {
@@ -81,21 +121,5 @@ pub(super) fn list(db: &Connection, filter: &GrantFilter) -> Result<Vec<GrantRec
     conditions.maybe("id >", filter.after.map(|id| id.as_bytes().to_vec()));
     let select = format!("SELECT {} FROM grants", rows::GRANT);
     let (text, values) = conditions.query(&select, "id", filter.limit);
-    let mut query = db.prepare_cached(&text)?;
-    let found = query.query_map(params_from_iter(values), rows::grant)?;
-    Ok(found.collect::<Result<_, _>>()?)
-}
-
-/// Revokes a grant that is still good.
-pub(super) fn revoke(
-    group: &mut Group<'_>,
-    id: Id,
-    at: Moment,
-    entries: &[Entry],
-) -> Result<bool, StoreError> {
-    let changed = group.db.prepare_cached(REVOKE)?.execute(params![id.as_bytes(), at.ms()])?;
-    if changed > 0 {
-        group.append(entries)?;
-    }
-    Ok(changed > 0)
+    all(db, &text, params_from_iter(values), rows::grant)
 }

@@ -1,12 +1,16 @@
 //! Keys: made, listed and revoked.
 
+use async_trait::async_trait;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::{Id, Key, Moment};
 use rusqlite::{Connection, named_params, params};
 
+use super::Sqlite;
 use super::chain::Group;
+use super::reader::all;
 use crate::records::KeyRecord;
-use crate::{StoreError, rows};
+use crate::rows::in_order;
+use crate::{Keys, StoreError, rows};
 
 const INSERT: &str = "INSERT INTO keys (id, role, name, owners, made_at, expires_at, revoked_at, \
     hash) VALUES (:id, :role, :name, :owners, :made_at, :expires_at, :revoked_at, :hash)";
@@ -17,8 +21,35 @@ const REVOKE_NAMED: &str = "UPDATE keys SET revoked_at = ?3 WHERE role = ?1 AND 
 const REVOKE: &str = "UPDATE keys SET revoked_at = ?2 WHERE id = ?1 \
     AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)";
 
+#[async_trait]
+impl Keys for Sqlite {
+    async fn add_key(
+        &self,
+        key: &Key,
+        hash: [u8; 32],
+        replaces: bool,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        let (key, entries) = (key.clone(), in_order(entries));
+        self.writer.run(move |group| add(group, &key, &hash, replaces, &entries)).await
+    }
+
+    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.readers.read(list).await
+    }
+
+    async fn revoke_key(
+        &self,
+        id: Id,
+        at: Moment,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError> {
+        self.revoke(REVOKE, id, at, entries).await
+    }
+}
+
 /// Stores a key.
-pub(super) fn add(
+fn add(
     group: &mut Group<'_>,
     key: &Key,
     hash: &[u8; 32],
@@ -45,22 +76,6 @@ pub(super) fn add(
 }
 
 /// Every key, oldest first.
-pub(super) fn list(db: &Connection) -> Result<Vec<KeyRecord>, StoreError> {
-    let mut query = db.prepare_cached(&format!("SELECT {} FROM keys ORDER BY id", rows::KEY))?;
-    let found = query.query_map([], rows::key)?;
-    Ok(found.collect::<Result<_, _>>()?)
-}
-
-/// Revokes a key that still counts.
-pub(super) fn revoke(
-    group: &mut Group<'_>,
-    id: Id,
-    at: Moment,
-    entries: &[Entry],
-) -> Result<bool, StoreError> {
-    let changed = group.db.prepare_cached(REVOKE)?.execute(params![id.as_bytes(), at.ms()])?;
-    if changed > 0 {
-        group.append(entries)?;
-    }
-    Ok(changed > 0)
+fn list(db: &Connection) -> Result<Vec<KeyRecord>, StoreError> {
+    all(db, &format!("SELECT {} FROM keys ORDER BY id", rows::KEY), [], rows::key)
 }

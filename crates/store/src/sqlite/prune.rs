@@ -7,11 +7,12 @@
 use portcullis_approval::Moment;
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
-use super::chain::{Group, integer, number};
+use super::chain::Group;
 use super::reader::Readers;
 use super::writer::Writer;
 use crate::StoreError;
 use crate::records::{Pruned, Retention};
+use crate::rows::{integer, number};
 
 /// How many rows are removed before others have their turn.
 const STEP: i64 = 500;

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Params};
 use tokio::sync::Semaphore;
 
 use super::schema;
+use crate::rows::Row;
 use crate::{StoreError, broken};
 
 /// How many read at once.
@@ -53,4 +54,24 @@ impl Readers {
         self.places.close();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
+}
+
+/// The rows of a query.
+pub(super) fn all<T>(
+    db: &Connection,
+    text: &str,
+    values: impl Params,
+    read: impl Fn(&dyn Row) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    db.prepare_cached(text)?.query_and_then(values, |row| read(row))?.collect()
+}
+
+/// The first row of a query.
+pub(super) fn first<T>(
+    db: &Connection,
+    text: &str,
+    values: impl Params,
+    read: impl Fn(&dyn Row) -> Result<T, StoreError>,
+) -> Result<Option<T>, StoreError> {
+    db.prepare_cached(text)?.query_and_then(values, |row| read(row))?.next().transpose()
 }

@@ -1,12 +1,16 @@
 //! Runs and sessions: begun, changed and ended.
 
+use async_trait::async_trait;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::{Id, Moment};
-use rusqlite::{Connection, OptionalExtension, named_params, params};
+use rusqlite::{Connection, named_params, params};
 
+use super::Sqlite;
 use super::chain::Group;
+use super::reader::{all, first};
 use crate::records::{RunRecord, SessionRecord};
-use crate::{StoreError, rows};
+use crate::rows::in_order;
+use crate::{Runs, StoreError, broken, rows};
 
 /// A session that was seen within a day is kept anyway; writing that at each call would cost.
 const SEEN_MS: i64 = 24 * 60 * 60 * 1000;
@@ -30,8 +34,79 @@ const END: &str = "UPDATE runs SET ended_at = ?3 WHERE key = ?1 AND run = ?2 AND
 const END_GRANTS: &str = "UPDATE grants SET revoked_at = ?3 WHERE key = ?1 AND reach_name = ?2 \
     AND reach = 'run' AND revoked_at IS NULL";
 
+#[async_trait]
+impl Runs for Sqlite {
+    async fn begin_session(&self, session: &SessionRecord) -> Result<SessionRecord, StoreError> {
+        // Each call of a session comes by here; only its first has something to write.
+        let asked = session.clone();
+        let known = self.readers.read(move |db| known_session(db, &asked)).await?;
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let session = session.clone();
+        self.writer.run(move |group| begin_session(group, &session)).await
+    }
+
+    async fn set_session_policy(
+        &self,
+        key: Id,
+        session: &str,
+        policy: Option<String>,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError> {
+        let (session, entries) = (session.to_owned(), in_order(entries));
+        let job = move |group: &mut Group<'_>| {
+            set_policy(group, key, &session, policy.as_deref(), &entries)
+        };
+        self.writer.run(job).await
+    }
+
+    async fn sessions(&self, session: &str) -> Result<Vec<SessionRecord>, StoreError> {
+        let session = session.to_owned();
+        self.readers.read(move |db| sessions(db, &session)).await
+    }
+
+    async fn start_run(&self, run: &RunRecord, entries: Vec<Entry>) -> Result<bool, StoreError> {
+        let (run, entries) = (run.clone(), in_order(entries));
+        self.writer.run(move |group| start(group, &run, &entries)).await
+    }
+
+    async fn end_run(
+        &self,
+        key: Id,
+        run: &str,
+        at: Moment,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError> {
+        let (run, entries) = (run.to_owned(), in_order(entries));
+        self.writer.run(move |group| end(group, key, &run, at, &entries)).await
+    }
+
+    async fn change_run(
+        &self,
+        key: Id,
+        run: &str,
+        before: &str,
+        after: String,
+        entries: Vec<Entry>,
+    ) -> Result<bool, StoreError> {
+        let (run, before, entries) = (run.to_owned(), before.to_owned(), in_order(entries));
+        let changed = Change { key, run, before, after };
+        self.writer.run(move |group| change(group, &changed, &entries)).await
+    }
+
+    async fn runs_named(&self, run: &str) -> Result<Vec<RunRecord>, StoreError> {
+        let run = run.to_owned();
+        self.readers.read(move |db| named(db, &run)).await
+    }
+
+    async fn runs(&self, with_ended: bool) -> Result<Vec<RunRecord>, StoreError> {
+        self.readers.read(move |db| list(db, with_ended)).await
+    }
+}
+
 /// The session of this name and key, if nothing about it has to be written.
-pub(super) fn known_session(
+fn known_session(
     db: &Connection,
     session: &SessionRecord,
 ) -> Result<Option<SessionRecord>, StoreError> {
@@ -42,11 +117,11 @@ pub(super) fn known_session(
     );
     let since = session.began_at.ms().saturating_sub(SEEN_MS);
     let values = params![session.session, session.key.as_bytes(), since, session.root];
-    Ok(db.prepare_cached(&query)?.query_row(values, rows::session).optional()?)
+    first(db, &query, values, rows::session)
 }
 
 /// Begins a session, or finds it.
-pub(super) fn begin_session(
+fn begin_session(
     group: &mut Group<'_>,
     session: &SessionRecord,
 ) -> Result<SessionRecord, StoreError> {
@@ -60,11 +135,12 @@ pub(super) fn begin_session(
     })?;
     let query = format!("SELECT {} FROM sessions WHERE session = ?1 AND key = ?2", rows::SESSION);
     let values = params![session.session, session.key.as_bytes()];
-    Ok(group.db.prepare_cached(&query)?.query_row(values, rows::session)?)
+    let begun = first(group.db, &query, values, rows::session)?;
+    begun.ok_or_else(|| broken("a session that began is not there"))
 }
 
 /// Sets what the policy of a session says besides the files.
-pub(super) fn set_policy(
+fn set_policy(
     group: &mut Group<'_>,
     key: Id,
     session: &str,
@@ -72,29 +148,19 @@ pub(super) fn set_policy(
     entries: &[Entry],
 ) -> Result<bool, StoreError> {
     let values = params![session, key.as_bytes(), policy];
-    let changed = group.db.prepare_cached(SET_POLICY)?.execute(values)?;
-    if changed > 0 {
-        group.append(entries)?;
-    }
-    Ok(changed > 0)
+    group.change(SET_POLICY, values, entries)
 }
 
 /// The sessions of a name.
-pub(super) fn sessions(db: &Connection, name: &str) -> Result<Vec<SessionRecord>, StoreError> {
+fn sessions(db: &Connection, name: &str) -> Result<Vec<SessionRecord>, StoreError> {
     let query =
         format!("SELECT {} FROM sessions WHERE session = ?1 ORDER BY began_at", rows::SESSION);
-    let mut query = db.prepare_cached(&query)?;
-    let found = query.query_map([name], rows::session)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    all(db, &query, [name], rows::session)
 }
 
 /// Stores a run, unless it goes on already.
-pub(super) fn start(
-    group: &mut Group<'_>,
-    run: &RunRecord,
-    entries: &[Entry],
-) -> Result<bool, StoreError> {
-    let changed = group.db.prepare_cached(START)?.execute(named_params! {
+fn start(group: &mut Group<'_>, run: &RunRecord, entries: &[Entry]) -> Result<bool, StoreError> {
+    let values = named_params! {
         ":key": run.key.as_bytes(),
         ":run": run.run,
         ":owner": run.owner,
@@ -102,45 +168,32 @@ pub(super) fn start(
         ":about": run.about,
         ":started_at": run.started_at.ms(),
         ":ended_at": run.ended_at.map(Moment::ms),
-    })?;
-    if changed > 0 {
-        group.append(entries)?;
-    }
-    Ok(changed > 0)
+    };
+    group.change(START, values, entries)
 }
 
 /// What is known about a run, before and after.
-pub(super) struct Change {
-    pub(super) key: Id,
-    pub(super) run: String,
-    pub(super) before: String,
-    pub(super) after: String,
+struct Change {
+    key: Id,
+    run: String,
+    before: String,
+    after: String,
 }
 
 /// Changes what is known about a run, unless somebody did so meanwhile.
-pub(super) fn change(
-    group: &mut Group<'_>,
-    change: &Change,
-    entries: &[Entry],
-) -> Result<bool, StoreError> {
+fn change(group: &mut Group<'_>, change: &Change, entries: &[Entry]) -> Result<bool, StoreError> {
     let values = params![change.key.as_bytes(), change.run, change.before, change.after];
-    let changed = group.db.prepare_cached(CHANGE)?.execute(values)?;
-    if changed > 0 {
-        group.append(entries)?;
-    }
-    Ok(changed > 0)
+    group.change(CHANGE, values, entries)
 }
 
 /// The runs of a name.
-pub(super) fn named(db: &Connection, name: &str) -> Result<Vec<RunRecord>, StoreError> {
+fn named(db: &Connection, name: &str) -> Result<Vec<RunRecord>, StoreError> {
     let query = format!("SELECT {} FROM runs WHERE run = ?1 ORDER BY started_at", rows::RUN);
-    let mut query = db.prepare_cached(&query)?;
-    let found = query.query_map([name], rows::run)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    all(db, &query, [name], rows::run)
 }
 
 /// Ends a run and its grants.
-pub(super) fn end(
+fn end(
     group: &mut Group<'_>,
     key: Id,
     run: &str,
@@ -158,10 +211,8 @@ pub(super) fn end(
 }
 
 /// Runs, oldest first.
-pub(super) fn list(db: &Connection, with_ended: bool) -> Result<Vec<RunRecord>, StoreError> {
+fn list(db: &Connection, with_ended: bool) -> Result<Vec<RunRecord>, StoreError> {
     let which = if with_ended { "" } else { " WHERE ended_at IS NULL" };
     let query = format!("SELECT {} FROM runs{which} ORDER BY started_at, run", rows::RUN);
-    let mut query = db.prepare_cached(&query)?;
-    let found = query.query_map([], rows::run)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    all(db, &query, [], rows::run)
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use portcullis_approval::{Id, Reply, State};
-use portcullis_store::{Sqlite, Store};
+use portcullis_store::Store;
 use tokio::task::JoinSet;
 
 use crate::place::Place;
@@ -97,9 +97,10 @@ fn life(address: &str, lines: usize) -> Vec<String> {
 #[test]
 fn writes_until_it_dies() {
     let Ok(address) = std::env::var(ADDRESS) else { return };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        let store: Arc<dyn Store> = Arc::new(Sqlite::open(address, "here").unwrap());
+        let store = portcullis_store::open(&address, "here").await.unwrap();
         let mut writers = JoinSet::new();
         for number in 0..WRITERS {
             let store = Arc::clone(&store);
