@@ -14,9 +14,9 @@ use anyhow::{Context, ensure};
 use crate::chance::Chance;
 use crate::checkout;
 
-mod checks;
+pub mod checks;
 pub mod daemon;
-mod people;
+pub mod people;
 
 use checks::check;
 use daemon::Daemon;

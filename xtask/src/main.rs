@@ -15,6 +15,7 @@ mod differential;
 mod fuzz;
 mod kill;
 mod meaning;
+mod nodes;
 mod oracle;
 mod schemathesis;
 mod test;
@@ -42,6 +43,8 @@ enum Command {
     Oracle(oracle::Arguments),
     /// Kills a daemon at work, again and again, and looks what it kept.
     Kill(kill::Arguments),
+    /// Lets three nodes on one PostgreSQL fail in every way, and looks what they kept.
+    Nodes(nodes::Arguments),
     /// Plays the real clients of other systems against the daemon.
     Clients(clients::Arguments),
     /// Makes requests from the description of the API and looks for failures of the server.
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Meaning(arguments) => meaning::run(arguments),
         Command::Oracle(arguments) => oracle::run(&arguments),
         Command::Kill(arguments) => kill::run(&arguments),
+        Command::Nodes(arguments) => nodes::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&arguments),
         Command::Converse(arguments) => converse::run(&arguments),

@@ -27,6 +27,7 @@ const MEANING_TEXTS: &str = "1500";
 const ORACLE_COMMANDS: &str = "300";
 const ORACLE_SECONDS: &str = "60";
 const KILLS: &str = "20";
+const NODE_ROUNDS: &str = "8";
 const SCHEMA_EXAMPLES: &str = "10";
 const FUZZ_SECONDS: &str = "120";
 const FUZZ_RUNS: &[&str] = &["--", "-seed=1", "-runs=100000"];
@@ -62,6 +63,8 @@ struct Report {
 
 const SHELLS: &[Tool] = &[Tool::Bash, Tool::Dash, Tool::Zsh];
 
+const UNIT: &[Tool] = &[Tool::Bash, Tool::Dash, Tool::Zsh, Tool::Postgres];
+
 const WATCH: &[Tool] = &[Tool::Bash, Tool::Strace, Tool::Unshare];
 
 /// In the order they run: what is quick and breaks often comes first.
@@ -71,12 +74,13 @@ const STEPS: &[Step] = &[
     Step { name: "tidy",         needs: &[],                   check: tidy },
     Step { name: "lint",         needs: &[],                   check: lint },
     Step { name: "docs",         needs: &[],                   check: docs },
-    Step { name: "unit",         needs: SHELLS,                check: unit },
+    Step { name: "unit",         needs: UNIT,                  check: unit },
     Step { name: "examples",     needs: &[],                   check: examples },
     Step { name: "differential", needs: SHELLS,                check: differential },
     Step { name: "meaning",      needs: SHELLS,                check: meaning },
     Step { name: "oracle",       needs: WATCH,                 check: oracle },
     Step { name: "kill",         needs: &[],                   check: kill },
+    Step { name: "nodes",        needs: &[Tool::Postgres, Tool::CppCompiler], check: nodes },
     Step { name: "clients",      needs: &[Tool::Node, Tool::Npm], check: clients },
     Step { name: "schemathesis", needs: &[Tool::Python],       check: schemathesis },
     Step { name: "benches",      needs: &[Tool::CppCompiler],  check: benches },
@@ -245,6 +249,12 @@ fn oracle(root: &Path) -> anyhow::Result<Report> {
 fn kill(root: &Path) -> anyhow::Result<Report> {
     let report = whole(xtask(root).arg("kill").args(["--cycles", KILLS]))?;
     Ok(report.noted("kill: "))
+}
+
+/// A few rounds of what can go wrong on several nodes; the long run takes three hundred.
+fn nodes(root: &Path) -> anyhow::Result<Report> {
+    let report = whole(xtask(root).arg("nodes").args(["--rounds", NODE_ROUNDS]))?;
+    Ok(report.noted("nodes: "))
 }
 
 /// The real clients of other systems against the daemon.

@@ -24,13 +24,29 @@ pub struct Daemon {
     pub approver: String,
 }
 
+/// What a daemon is started with besides the usual.
+#[derive(Clone, Debug, Default)]
+pub struct Setting {
+    /// Arguments behind `serve`.
+    pub arguments: Vec<String>,
+    /// Variables of its environment.
+    pub environment: Vec<(String, String)>,
+}
+
 impl Daemon {
     /// Starts the binary on a home, and makes its keys at the first start.
     pub fn start(binary: &Path, home: &Path) -> anyhow::Result<Daemon> {
+        Daemon::start_with(binary, home, &Setting::default())
+    }
+
+    /// The same with a setting.
+    pub fn start_with(binary: &Path, home: &Path, setting: &Setting) -> anyhow::Result<Daemon> {
         let log = std::fs::OpenOptions::new().create(true).append(true).open(home.join("log"))?;
         let mut child = Command::new(binary)
             .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(&setting.arguments)
             .env_clear()
+            .envs(setting.environment.iter().cloned())
             .env("HOME", home)
             .env("INTERNAL_API_KEY", "agent-of-the-harness")
             .stdin(Stdio::null())
@@ -54,6 +70,11 @@ impl Daemon {
             agent: "agent-of-the-harness".to_owned(),
             approver,
         })
+    }
+
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner).id()
     }
 
     /// Kills it without a word.

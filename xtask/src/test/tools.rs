@@ -24,6 +24,8 @@ pub enum Tool {
     Unshare,
     /// Builds the fuzzing engine.
     CppCompiler,
+    /// Holds the store of several nodes; its programs are not on the path.
+    Postgres,
     /// Runs the real clients of other systems.
     Node,
     /// Installs what they are made of.
@@ -44,6 +46,7 @@ impl Tool {
             Tool::Strace => "strace",
             Tool::Unshare => "unshare",
             Tool::CppCompiler => "c++",
+            Tool::Postgres => "postgres",
             Tool::Node => "node",
             Tool::Npm => "npm",
             Tool::Python => "python3",
@@ -60,6 +63,7 @@ impl Tool {
             Tool::Strace => Some("strace"),
             Tool::Unshare => Some("util-linux"),
             Tool::CppCompiler => Some("g++"),
+            Tool::Postgres => Some("postgresql"),
             Tool::Node => Some("nodejs"),
             Tool::Npm => Some("npm"),
             Tool::Python => Some("python3-venv"),
@@ -104,6 +108,9 @@ pub fn cargo_deny(root: &Path) -> Command {
 const OUR_CARGO_DENY: &str = "target/tools/bin/cargo-deny";
 
 fn is_there(tool: Tool, root: &Path) -> bool {
+    if tool == Tool::Postgres {
+        return portcullis_database::is_installed();
+    }
     if tool == Tool::Python {
         // There may be a Python that cannot make environments.
         let mut imports = Command::new(tool.program());
