@@ -4,11 +4,13 @@
 //! `subject`; `hash` is the SHA-256 of the same without `hash`. A checkpoint is a signed statement
 //! about the head of a chain: it shows later that nothing before it was taken away or changed.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::canonical::{canonical, object, quoted};
-use crate::key::hex;
+use crate::canonical::{canonical, object, push_quoted, quoted};
+use crate::key::{hex, push_hex};
 use crate::moment::Moment;
 use crate::receipt::{Signer, is_signed, key_name};
 
@@ -86,18 +88,29 @@ impl Written<'_> {
     }
 
     fn text(&self, link: &Link<'_>, hash: Option<&[u8; 32]>) -> String {
-        let hash = hash.map_or_else(String::new, |hash| format!("\"hash\":\"{}\",", hex(hash)));
-        format!(
-            "{{\"actor\":{},\"at\":\"{}\",\"data\":{},{hash}\"kind\":{},\"node\":{},\"prev\":\"{}\",\"seq\":{},\"subject\":{}}}",
-            quoted(self.actor),
-            self.at,
-            self.data,
-            quoted(self.kind),
-            quoted(link.node),
-            hex(&link.prev),
-            link.seq,
-            quoted(self.subject),
-        )
+        let texts = [self.actor, self.data, self.kind, link.node, self.subject];
+        // The names, the moment, the number and two hashes stand beside them.
+        let mut out =
+            String::with_capacity(texts.iter().map(|text| text.len()).sum::<usize>() + 320);
+        out.push_str("{\"actor\":");
+        push_quoted(&mut out, self.actor);
+        // Writing to memory cannot fail.
+        let _ = write!(out, ",\"at\":\"{}\",\"data\":{}", self.at, self.data);
+        if let Some(hash) = hash {
+            out.push_str(",\"hash\":\"");
+            push_hex(&mut out, hash);
+            out.push('"');
+        }
+        out.push_str(",\"kind\":");
+        push_quoted(&mut out, self.kind);
+        out.push_str(",\"node\":");
+        push_quoted(&mut out, link.node);
+        out.push_str(",\"prev\":\"");
+        push_hex(&mut out, &link.prev);
+        let _ = write!(out, "\",\"seq\":{},\"subject\":", link.seq);
+        push_quoted(&mut out, self.subject);
+        out.push('}');
+        out
     }
 }
 

@@ -7,29 +7,64 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+mod scan;
+
 /// The canonical form of a JSON text; none where it is not JSON. Of equal keys the last counts:
 /// whoever reads texts from outside refuses them first.
 #[must_use]
 pub fn canonical(text: &str) -> Option<String> {
+    if is_canonical(text) {
+        return Some(text.to_owned());
+    }
     let mut out = String::with_capacity(text.len());
     write(serde_json::from_str(text).ok()?, &mut out)?;
     Some(out)
 }
 
+/// Whether a JSON text is in canonical form, told in one pass. A rare form that needs a closer
+/// look, such as an escape in a key, is not recognised.
+#[must_use]
+pub fn is_canonical(text: &str) -> bool {
+    scan::value(text.as_bytes(), 0).is_some_and(|rest| rest.is_empty())
+}
+
 /// A text as a JSON string.
 #[must_use]
 pub fn quoted(text: &str) -> String {
-    // Writing a string to memory cannot fail.
-    serde_json::to_string(text).unwrap_or_default()
+    let mut out = String::with_capacity(text.len() + 2);
+    push_quoted(&mut out, text);
+    out
+}
+
+/// Writes a text as a JSON string behind another text.
+pub fn push_quoted(out: &mut String, text: &str) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        // Writing a string to memory cannot fail.
+        out.push_str(&serde_json::to_string(text).unwrap_or_default());
+    }
 }
 
 /// An object of members that are given in canonical form; they are put in order here.
 #[must_use]
 pub fn object(mut members: Vec<(&str, String)>) -> String {
     members.sort_unstable_by_key(|(key, _)| *key);
-    let members: Vec<String> =
-        members.into_iter().map(|(key, value)| format!("{}:{value}", quoted(key))).collect();
-    format!("{{{}}}", members.join(","))
+    let length: usize = members.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+    let mut out = String::with_capacity(length + 2);
+    out.push('{');
+    for (index, (key, value)) in members.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        push_quoted(&mut out, key);
+        out.push(':');
+        out.push_str(value);
+    }
+    out.push('}');
+    out
 }
 
 fn write(value: &RawValue, out: &mut String) -> Option<()> {
@@ -76,6 +111,35 @@ mod tests {
         for (text, want, why) in cases {
             assert_eq!(canonical(text).as_deref(), want, "{why}");
         }
+    }
+
+    #[test]
+    fn what_is_canonical_is_seen_at_once() {
+        #[rustfmt::skip]
+        let cases = [
+            (r#"{"a":[1,-0.5e+3,{}],"b":{"":null},"ä":"\u001f\t\\\""}"#, true, "every form there is"),
+            (r#"{"b":1,"a":1}"#,       false, "members out of order"),
+            (r#"{"a":1,"a":1}"#,       false, "a member twice"),
+            (r#"{"a": 1}"#,            false, "a blank"),
+            (r#"{"a":1,}"#,            false, "a comma too many"),
+            (r#"["\u0041"]"#,          false, "a longer escape than there must be"),
+            (r#"["\/"]"#,              false, "an escape that need not be"),
+            (r#"["\u0009"]"#,          false, "a tab has a shorter escape"),
+            (r#"["\u001F"]"#,          false, "digits are small letters"),
+            ("[\"\n\"]",               false, "a control character as it is"),
+            ("[01]",                   false, "no number"),
+            ("[1.]",                   false, "no number"),
+            ("[1e]",                   false, "no number"),
+            ("[-]",                    false, "no number"),
+            ("[1]]",                   false, "something behind it"),
+            ("\"a",                    false, "no end"),
+            ("",                       false, "nothing"),
+        ];
+        for (text, want, why) in cases {
+            assert_eq!(is_canonical(text), want, "`{text}`: {why}");
+        }
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+        assert!(!is_canonical(&deep), "too deep to be told");
     }
 
     #[test]

@@ -139,7 +139,17 @@ pub fn hex_sha256(bytes: &[u8]) -> String {
 /// Bytes in lower-case hexadecimal.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() * 2);
+    push_hex(&mut out, bytes);
+    out
+}
+
+/// Writes bytes in lower-case hexadecimal behind a text.
+pub fn push_hex(out: &mut String, bytes: &[u8]) {
     let digit =
         |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    for byte in bytes {
+        out.push(digit(byte >> 4));
+        out.push(digit(byte & 15));
+    }
 }

@@ -36,10 +36,17 @@ const NAMES: &[&str] = &[
 /// The same text without the secrets that can be told by their shape.
 #[must_use]
 pub fn redact(text: &str) -> Cow<'_, str> {
+    let may_begin = Beginnings::of(text);
     let mut out = String::new();
     let mut kept = 0;
     let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+    while let Some(byte) = text.as_bytes().get(at) {
+        // Most letters begin no secret, and are passed over without a closer look.
+        if !may_begin.has(*byte) {
+            at += 1;
+            continue;
+        }
+        let Some(rest) = text.get(at..) else { break };
         let found = if begins_word(text, at) { secret(rest) } else { own_key(rest) };
         if let Some((plain, hidden)) = found {
             out.push_str(text.get(kept..at).unwrap_or_default());
@@ -49,7 +56,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
             at += plain + hidden;
             kept = at;
         } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
+            at += 1;
         }
     }
     if kept == 0 {
@@ -57,6 +64,58 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
     out.push_str(text.get(kept..).unwrap_or_default());
     Cow::Owned(out)
+}
+
+/// Whether the value of a member of this name is a secret, whatever it looks like: `password`,
+/// `githubToken`, `X-Api-Key`, `credentials`.
+#[must_use]
+pub fn is_telling(name: &str) -> bool {
+    let letters = |text: &str| -> String {
+        let kept = text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ' | '.'));
+        kept.flat_map(char::to_lowercase).collect()
+    };
+    let name = letters(name);
+    let name = name.strip_suffix('s').unwrap_or(&name);
+    // `pwd` in an input is a directory more often than not.
+    NAMES.iter().any(|known| *known != "pwd" && name.ends_with(&letters(known)))
+}
+
+/// The bytes that a secret in a text can begin with.
+struct Beginnings {
+    has_address: bool,
+}
+
+impl Beginnings {
+    fn of(text: &str) -> Beginnings {
+        Beginnings { has_address: text.contains("://") }
+    }
+
+    /// Bytes that begin no character are never among them.
+    fn has(&self, byte: u8) -> bool {
+        // INVARIANT: every first byte of `SHAPES`, of `NAMES` in either case, and of `pem`.
+        let is_one = matches!(
+            byte,
+            b'A' | b'C'
+                | b'P'
+                | b'S'
+                | b'T'
+                | b'a'
+                | b'c'
+                | b'd'
+                | b'e'
+                | b'g'
+                | b'h'
+                | b'n'
+                | b'p'
+                | b'r'
+                | b's'
+                | b't'
+                | b'x'
+                | b'y'
+                | b'-'
+        );
+        is_one || (self.has_address && byte.is_ascii_alphanumeric())
+    }
 }
 
 /// Whether a word begins here, also behind `\n` and the like in JSON.
@@ -142,7 +201,34 @@ fn named(text: &str) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::redact;
+    use super::{Beginnings, NAMES, SHAPES, is_telling, redact};
+
+    #[test]
+    fn no_secret_is_passed_over() {
+        let plain = Beginnings { has_address: false };
+        let shapes = SHAPES.iter().map(|(begin, _)| *begin);
+        for begin in shapes.chain(NAMES.iter().copied()).chain(["-----BEGIN "]) {
+            assert!(plain.has(begin.as_bytes()[0]), "`{begin}`");
+        }
+        for name in NAMES {
+            assert!(plain.has(name.as_bytes()[0].to_ascii_uppercase()), "`{name}`");
+        }
+        assert!(!plain.has(0x80) && !plain.has(0xff), "only beginnings of characters");
+    }
+
+    #[test]
+    fn names_of_members_tell() {
+        #[rustfmt::skip]
+        let cases = [
+            ("password", true), ("DB_PASSWORD", true), ("githubToken", true), ("X-Api-Key", true),
+            ("credentials", true), ("client.secret", true), ("tokens", true), ("authorization", true),
+            ("command", false), ("tokenizer", false), ("max_token_count", false), ("pwd", false),
+            ("path", false), ("", false), ("s", false),
+        ];
+        for (name, want) in cases {
+            assert_eq!(is_telling(name), want, "`{name}`");
+        }
+    }
 
     #[test]
     fn secrets_go_and_the_rest_stays() {

@@ -1,5 +1,6 @@
 //! Texts: digests, receipts, and what is redacted.
 
+use portcullis_approval::canonical::{canonical, is_canonical};
 use portcullis_approval::key::{Role, Secret};
 use portcullis_approval::receipt::{BadReceipt, Receipt, Signer};
 use portcullis_approval::redact::redact;
@@ -23,6 +24,47 @@ fn call() -> impl Strategy<Value = CallText> {
             ..CallText::default()
         },
     )
+}
+
+fn json() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(Into::into),
+        any::<i32>().prop_map(Into::into),
+        any::<i16>().prop_map(|eighths| (f64::from(eighths) / 8.0).into()),
+        "\\PC{0,3}|[\u{0}-\u{1f}\"\\\\/]{0,3}".prop_map(Into::into),
+    ];
+    leaf.prop_recursive(4, 32, 4, |inner| {
+        prop_oneof![
+            collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+            collection::hash_map("[a-cä_]{0,2}", inner, 0..4)
+                .prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+#[test]
+fn what_is_seen_to_be_canonical_is_so() {
+    law(2_000, json(), |value| {
+        // Written with blanks it goes the long way, and what comes of that is seen to be right.
+        let spaced = serde_json::to_string_pretty(&value).unwrap();
+        let written = canonical(&spaced).unwrap();
+        prop_assert!(is_canonical(&written), "{}", written);
+        prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), value);
+        if is_canonical(&spaced) {
+            prop_assert_eq!(&spaced, &written);
+        }
+        Ok(())
+    });
+    law(5_000, "[{}\\[\\]\",:0-9a-c.eE+\\\\ntu-]{0,12}", |text| {
+        if is_canonical(&text) {
+            let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
+            prop_assert!(value.is_ok(), "{}", text);
+            let spaced = format!(" {text}");
+            prop_assert_eq!(canonical(&spaced), Some(text));
+        }
+        Ok(())
+    });
 }
 
 #[test]

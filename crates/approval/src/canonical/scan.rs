@@ -1,0 +1,109 @@
+//! One pass over a text that is probably canonical: nothing is built, and what is not seen to be
+//! canonical is left to whoever reads it properly.
+//!
+//! Each function takes the bytes and gives what is behind the thing it names, or nothing.
+
+/// Deeper than this is not looked at.
+const MOST_DEPTH: usize = 64;
+
+/// Any value.
+pub(super) fn value(bytes: &[u8], depth: usize) -> Option<&[u8]> {
+    match bytes.split_first()? {
+        _ if depth > MOST_DEPTH => None,
+        (b'{', rest) => object(rest, depth + 1),
+        (b'[', rest) => array(rest, depth + 1),
+        (b'"', rest) => string(rest).map(|(_, rest)| rest),
+        (b't', rest) => rest.strip_prefix(b"rue"),
+        (b'f', rest) => rest.strip_prefix(b"alse"),
+        (b'n', rest) => rest.strip_prefix(b"ull"),
+        _ => number(bytes),
+    }
+}
+
+fn object(bytes: &[u8], depth: usize) -> Option<&[u8]> {
+    if let Some(rest) = bytes.strip_prefix(b"}") {
+        return Some(rest);
+    }
+    let mut rest = bytes;
+    let mut before: Option<&[u8]> = None;
+    loop {
+        let (key, behind) = string(rest.strip_prefix(b"\"")?)?;
+        if key.contains(&b'\\') || before.is_some_and(|before| before >= key) {
+            return None;
+        }
+        before = Some(key);
+        rest = value(behind.strip_prefix(b":")?, depth)?;
+        match rest.split_first()? {
+            (b',', behind) => rest = behind,
+            (b'}', behind) => return Some(behind),
+            _ => return None,
+        }
+    }
+}
+
+fn array(bytes: &[u8], depth: usize) -> Option<&[u8]> {
+    if let Some(rest) = bytes.strip_prefix(b"]") {
+        return Some(rest);
+    }
+    let mut rest = bytes;
+    loop {
+        rest = value(rest, depth)?;
+        match rest.split_first()? {
+            (b',', behind) => rest = behind,
+            (b']', behind) => return Some(behind),
+            _ => return None,
+        }
+    }
+}
+
+/// A string behind its first quote: what stands in it, and what is behind its last one.
+fn string(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut rest = bytes;
+    loop {
+        let plain = rest.iter().position(|byte| *byte < b' ' || *byte == b'"' || *byte == b'\\')?;
+        let (_, behind) = rest.split_at_checked(plain)?;
+        match behind.split_first()? {
+            (b'"', behind) => {
+                let inside = bytes.len() - behind.len() - 1;
+                return Some((bytes.get(..inside)?, behind));
+            }
+            (b'\\', behind) => rest = escape(behind)?,
+            _ => return None,
+        }
+    }
+}
+
+/// The shortest escape of a character that needs one.
+fn escape(bytes: &[u8]) -> Option<&[u8]> {
+    match bytes {
+        [b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', rest @ ..]
+        | [b'u', b'0', b'0', b'0', b'0'..=b'7' | b'b' | b'e' | b'f', rest @ ..]
+        | [b'u', b'0', b'0', b'1', b'0'..=b'9' | b'a'..=b'f', rest @ ..] => Some(rest),
+        _ => None,
+    }
+}
+
+fn number(bytes: &[u8]) -> Option<&[u8]> {
+    let rest = bytes.strip_prefix(b"-").unwrap_or(bytes);
+    let mut rest = match rest.split_first()? {
+        (b'0', rest) => rest,
+        (b'1'..=b'9', _) => digits(rest)?,
+        _ => return None,
+    };
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        rest = digits(fraction)?;
+    }
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        rest = digits(match exponent {
+            [b'+' | b'-', exponent @ ..] => exponent,
+            exponent => exponent,
+        })?;
+    }
+    Some(rest)
+}
+
+/// At least one digit.
+fn digits(bytes: &[u8]) -> Option<&[u8]> {
+    let length = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if length == 0 { None } else { bytes.get(length..) }
+}
