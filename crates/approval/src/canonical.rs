@@ -67,6 +67,63 @@ pub fn object(mut members: Vec<(&str, String)>) -> String {
     out
 }
 
+/// An object that is written member by member.
+// INVARIANT: the names are given in order, each once.
+#[derive(Debug)]
+pub struct Members {
+    text: String,
+}
+
+impl Members {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Members {
+        let mut text = String::with_capacity(512);
+        text.push('{');
+        Members { text }
+    }
+
+    /// Writes a member whose value is a text.
+    pub fn text(&mut self, name: &str, value: &str) {
+        self.with(name, |out| push_quoted(out, value));
+    }
+
+    /// The same where there is a value.
+    pub fn maybe(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.text(name, value);
+        }
+    }
+
+    /// Writes a member whose value is given in canonical form.
+    pub fn raw(&mut self, name: &str, value: &str) {
+        self.with(name, |out| out.push_str(value));
+    }
+
+    /// Writes a member whose value is written in canonical form.
+    pub fn with(&mut self, name: &str, value: impl FnOnce(&mut String)) {
+        if self.text.len() > 1 {
+            self.text.push(',');
+        }
+        push_quoted(&mut self.text, name);
+        self.text.push(':');
+        value(&mut self.text);
+    }
+
+    /// The object.
+    #[must_use]
+    pub fn end(mut self) -> String {
+        self.text.push('}');
+        self.text
+    }
+}
+
+impl Default for Members {
+    fn default() -> Members {
+        Members::new()
+    }
+}
+
 fn write(value: &RawValue, out: &mut String) -> Option<()> {
     let text = value.get();
     match text.as_bytes().first()? {

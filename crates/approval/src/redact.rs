@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// What stands in the place of a secret.
-const REDACTED: &str = "[redacted]";
+pub const REDACTED: &str = "[redacted]";
 
 /// How a secret begins, and how many letters of a word must follow at least.
 #[rustfmt::skip]

@@ -4,7 +4,7 @@ mod columns;
 
 use portcullis_approval::ask::{Bound, Written};
 use portcullis_approval::audit::{Checkpoint, Entry};
-use portcullis_approval::canonical::{canonical, quoted};
+use portcullis_approval::canonical::{canonical, is_canonical, quoted};
 use portcullis_approval::{
     Ask, Asker, CallText, Decision, Grant, Granted, Id, Key, Offer, Owners, Reach, Reply, Role,
     Scope, State,
@@ -401,11 +401,10 @@ fn outcome_named(name: &str) -> Option<Outcome> {
 /// unverifiable. What is no JSON becomes a JSON string.
 pub(crate) fn in_order(mut entries: Vec<Entry>) -> Vec<Entry> {
     for entry in &mut entries {
-        match canonical(&entry.data) {
-            Some(data) if data == entry.data => {}
-            Some(data) => entry.data = data,
-            None => entry.data = quoted(&entry.data),
+        if is_canonical(&entry.data) {
+            continue;
         }
+        entry.data = canonical(&entry.data).unwrap_or_else(|| quoted(&entry.data));
     }
     entries
 }

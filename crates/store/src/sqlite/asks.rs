@@ -78,7 +78,7 @@ impl Asks for Sqlite {
     }
 
     async fn ask(&self, id: Id) -> Result<Option<AskRecord>, StoreError> {
-        self.readers.read(move |db| one(db, id)).await
+        self.readers.glance(move |db| one(db, id)).await
     }
 
     async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {

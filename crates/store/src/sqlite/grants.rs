@@ -37,6 +37,9 @@ impl Grants for Sqlite {
         at: Moment,
     ) -> Result<(), StoreError> {
         let entries = in_order(entries);
+        if used.is_empty() {
+            return self.writer.run_plain(move |group| group.append(&entries)).await;
+        }
         self.writer.run(move |group| record(group, &entries, &used, at)).await
     }
 

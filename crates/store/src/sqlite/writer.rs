@@ -21,6 +21,13 @@ const QUEUE: usize = 4096;
 /// How many jobs share a transaction at most.
 const GROUP: usize = 512;
 
+/// A group this large shows a crowd: it pays to wait a moment for those who come again.
+const CROWD: usize = 8;
+
+/// How long a crowd is waited for at a time, and how often at most.
+const MOMENT: Duration = Duration::from_micros(100);
+const MOMENTS: usize = 10;
+
 /// How often an idle writer looks whether another process wrote.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -33,6 +40,9 @@ enum Message {
 
 /// A job with the one who waits for it.
 trait Work: Send {
+    /// Whether it may fail half done, and must then be taken back alone.
+    fn may_fail(&self) -> bool;
+
     /// Runs it; whether it may stand.
     fn run(&mut self, group: &mut Group<'_>) -> bool;
 
@@ -41,6 +51,7 @@ trait Work: Send {
 }
 
 struct Job<F, T> {
+    may_fail: bool,
     run: Option<F>,
     result: Option<Result<T, StoreError>>,
     waiting: oneshot::Sender<Result<T, StoreError>>,
@@ -52,6 +63,10 @@ where
     F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send,
     T: Send,
 {
+    fn may_fail(&self) -> bool {
+        self.may_fail
+    }
+
     fn run(&mut self, group: &mut Group<'_>) -> bool {
         self.result = self.run.take().map(|run| run(group));
         matches!(self.result, Some(Ok(_)))
@@ -83,12 +98,14 @@ impl Writer {
         bell: watch::Sender<u64>,
     ) -> Result<Writer, StoreError> {
         let (queue, messages) = channel();
-        let thread = Thread { db, presence, node, bell, messages, version: None };
+        let places = Arc::new(Semaphore::new(QUEUE));
+        let shared = Arc::clone(&places);
+        let thread = Thread { db, presence, node, bell, messages, places: shared, version: None };
         std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || thread.run())
             .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-        Ok(Writer { queue, places: Arc::new(Semaphore::new(QUEUE)) })
+        Ok(Writer { queue, places })
     }
 
     /// Runs a job; what it returned is durable when this returns.
@@ -97,10 +114,27 @@ impl Writer {
         F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
+        self.queue(true, run).await
+    }
+
+    /// Runs a job that nothing but a broken store makes fail; then its whole group fails with it.
+    pub(super) async fn run_plain<F, T>(&self, run: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.queue(false, run).await
+    }
+
+    async fn queue<F, T>(&self, may_fail: bool, run: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
         let closed = || broken("the store is closed");
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| closed())?;
         let (waiting, answer) = oneshot::channel();
-        let job = Job { run: Some(run), result: None, waiting, _place: place };
+        let job = Job { may_fail, run: Some(run), result: None, waiting, _place: place };
         self.queue.send(Message::Work(Box::new(job))).map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
     }
@@ -121,12 +155,14 @@ struct Thread {
     node: String,
     bell: watch::Sender<u64>,
     messages: Receiver<Message>,
+    places: Arc<Semaphore>,
     /// What `data_version` was: it changes when another process has written.
     version: Option<i64>,
 }
 
 impl Thread {
     fn run(mut self) {
+        let mut last = 0;
         let closing = loop {
             let first = match self.messages.recv_timeout(LOOK) {
                 Ok(Message::Work(work)) => work,
@@ -137,6 +173,7 @@ impl Thread {
                 }
                 Err(RecvTimeoutError::Disconnected) => break None,
             };
+            self.await_crowd(last);
             let mut group = vec![first];
             let mut closing = None;
             while group.len() < GROUP && closing.is_none() {
@@ -146,6 +183,7 @@ impl Thread {
                     Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
                 }
             }
+            last = group.len();
             let committed = self.commit(&mut group);
             let failure = committed.as_ref().err();
             for work in group {
@@ -162,6 +200,20 @@ impl Thread {
         let _ = self.db.close();
         if let Some(done) = closing {
             let _ = done.send(());
+        }
+    }
+
+    /// Waits a moment for as many as came last, if those were many: they share one sync, and who
+    /// asks alone never waits.
+    fn await_crowd(&self, last: usize) {
+        if last < CROWD {
+            return;
+        }
+        for _ in 0..MOMENTS {
+            if QUEUE.saturating_sub(self.places.available_permits()) >= last / 4 * 3 {
+                return;
+            }
+            std::thread::sleep(MOMENT);
         }
     }
 
@@ -184,6 +236,12 @@ impl Thread {
         statement("BEGIN IMMEDIATE")?;
         let mut group = Group::begin(db, &self.node)?;
         for work in works {
+            if !work.may_fail() {
+                if work.run(&mut group) {
+                    continue;
+                }
+                return Err(broken("an entry could not be appended"));
+            }
             statement("SAVEPOINT job")?;
             let before = group.head();
             if !work.run(&mut group) {
