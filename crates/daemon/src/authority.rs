@@ -1,12 +1,14 @@
 //! The authority: where pure code meets the store, the clock and chance.
 //!
 //! [`Authority::submit`] judges a call and, if a person must be asked, opens an ask and waits;
-//! [`Authority::decide`] settles one. Nothing leaves before its audit entry is durable. What is
-//! asked of the engine stands in [`judging`], what waits in [`waiting`], what is remembered of
-//! grants in [`granted`], and what the audit says in [`record`].
+//! [`Authority::decide`] settles one. Nothing leaves before its audit entry is durable. The shapes
+//! of both stand in [`submission`], what is asked of the engine in [`judging`], of a person in
+//! [`asking`], what waits in [`waiting`], what is remembered of grants in [`granted`], what the
+//! audit says in [`record`], and what is signed in [`receipts`].
 
 pub mod access;
 mod answering;
+mod asking;
 mod changed;
 mod denied;
 mod gaps;
@@ -14,29 +16,23 @@ mod granted;
 mod judging;
 mod pause;
 mod rates;
+mod receipts;
 mod record;
 pub mod runs;
+mod submission;
 mod twins;
 mod waiting;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use portcullis_approval::receipt::{Receipt, Signer};
-use portcullis_approval::settle::Refusal;
-use portcullis_approval::{Asker, CallText, Decision, Grant, Id, Key, Moment, Offer};
-use portcullis_engine::policy::{Asks, Hosts};
-use portcullis_engine::policy_text::Listed;
-use portcullis_engine::verdict::Suggestion;
-use portcullis_engine::{Mode, Outcome, PolicyError, Verdict};
-use portcullis_layers::LayerError;
-use portcullis_layers::world::Answers;
-use portcullis_store::{AskRecord, AuditFilter, Opened, SessionRecord, Store, StoreError};
-use serde_json::Value;
+use portcullis_approval::receipt::Signer;
+use portcullis_approval::{Asker, CallText, Decision, Id, Moment};
+use portcullis_engine::Outcome;
+use portcullis_store::{AskRecord, AuditFilter, SessionRecord, Store, StoreError};
 use tokio::sync::watch;
-use tracing::{Instrument, debug_span};
+use tracing::{Instrument, debug_span, field};
 
-use crate::chance;
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::metrics::Metrics;
@@ -46,96 +42,13 @@ use crate::waiters::Waiters;
 pub use answering::Gone;
 pub use judging::{Judged, Kept, Overlay, ProfileNote, Profiles, is_exception};
 pub use pause::Pause;
+pub use submission::{Answered, Fault, Seen, Submission};
 
 use denied::Denied;
 use granted::GrantCache;
 use pause::Pauses;
 use rates::Rates;
 use twins::Twins;
-use waiting::Release;
-
-/// Why something could not be done; `error.rs` and the doors give each its own words.
-#[derive(Debug, thiserror::Error)]
-pub enum Fault {
-    /// There is no such ask, or this caller may not see it.
-    #[error("no such ask")]
-    NoSuchAsk,
-    /// The answer does not count.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The caller may not use this profile.
-    #[error("profile `{0}` is not open to this key")]
-    Profile(String),
-    /// The caller asks or calls too often.
-    #[error("{0}")]
-    TooOften(String),
-    /// The policy that would be in force is broken.
-    #[error(transparent)]
-    Policy(#[from] LayerError),
-    /// What a session says is no policy.
-    #[error("the session's policy is broken: {0}")]
-    SessionPolicy(#[from] PolicyError),
-    /// The store could not keep its promise.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// What the caller knows of the file system.
-#[derive(Clone, Debug)]
-pub enum Seen {
-    /// It is this machine's.
-    Live,
-    /// It looked these paths up.
-    Recorded(Answers),
-    /// Nothing.
-    Nothing,
-}
-
-/// A call to judge.
-#[derive(Clone, Debug)]
-pub struct Submission {
-    /// The call, to the byte.
-    pub call: CallText,
-    /// Its input.
-    pub input: Value,
-    /// Who calls.
-    pub asker: Asker,
-    /// The key it showed.
-    pub key: Arc<Key>,
-    /// The door it came through.
-    pub door: &'static str,
-    /// A mode; it can only tighten.
-    pub mode: Option<Mode>,
-    /// A profile of the policy.
-    pub profile: Option<String>,
-    /// Whether a remembered rejection is asked about again.
-    pub overrides: bool,
-    /// Whether an immediate allow carries a receipt.
-    pub wants_receipt: bool,
-    /// What is known of the file system.
-    pub seen: Seen,
-    /// How long to wait for a person.
-    pub wait: Duration,
-    /// The access, if the call is one.
-    pub access: Option<access::RunAccess>,
-}
-
-/// The answer to a call.
-#[derive(Debug)]
-pub struct Answered {
-    /// What the agent acts on.
-    pub outcome: Outcome,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The ask, if there is one.
-    pub ask: Option<AskRecord>,
-    /// Proof for exactly this call.
-    pub receipt: Option<String>,
-    /// The grants that allowed it.
-    pub used: Vec<Arc<Grant>>,
-    /// What the policy says about hosts.
-    pub hosts: Hosts,
-}
 
 /// The authority of a node; clones are the same.
 #[derive(Clone)]
@@ -278,8 +191,11 @@ impl Authority {
         // then the call is judged anew, under what is left.
         loop {
             let began = Instant::now();
-            let judged =
-                debug_span!("judge").in_scope(|| self.judge(&submission, session.as_ref()))?;
+            let span = debug_span!("judge", outcome = field::Empty, tier = field::Empty);
+            let judged = span.in_scope(|| self.judge(&submission, session.as_ref()))?;
+            span.record("outcome", judged.verdict.outcome.name());
+            span.record("tier", judged.verdict.tier.name());
+            drop(span);
             self.inner.metrics.judged(&judged.verdict, began.elapsed());
             if judged.verdict.outcome != Outcome::Ask {
                 match self.answer_at_once(&submission, judged).await {
@@ -335,187 +251,6 @@ impl Authority {
         Ok(Answered { outcome: verdict.outcome, verdict, ask: None, receipt, used, hosts })
     }
 
-    /// Opens an ask, or finds the one there is, and waits; none where the call must be judged anew.
-    async fn ask(
-        &self,
-        submission: &Submission,
-        judged: Judged,
-        until: Instant,
-        slot: Option<&str>,
-    ) -> Result<Option<Answered>, Fault> {
-        let now = self.now();
-        let call_id = submission.call.call_id.as_deref();
-        let slot = slot.map(|slot| (slot, twins::key(submission, &judged.verdict)));
-        let turn = match &slot {
-            Some(_) => Some(self.inner.twins.turn.lock().await),
-            None => None,
-        };
-        if let Some((slot, key)) = &slot
-            && let Some(ask) = self.inner.twins.take(key, slot, call_id)
-        {
-            drop(turn);
-            return self.twin(submission, judged, ask, until).await.map(Some);
-        }
-        if let Some(changed) = self.changed_approval(submission, &judged.digest).await? {
-            let entry = record::judged(submission, &judged, now);
-            self.store().record(vec![entry], Vec::new(), now).await?;
-            return Ok(Some(Answered {
-                outcome: Outcome::Deny,
-                verdict: judged.verdict,
-                ask: Some(changed),
-                receipt: None,
-                used: Vec::new(),
-                hosts: judged.hosts,
-            }));
-        }
-        let ask = Authority::new_ask(submission, &judged, now);
-        let judged_entry = || record::judged(submission, &judged, now);
-        let opened = vec![judged_entry(), record::opened(&ask, now)];
-        // Who asks too often opens nothing new, but still finds what it asked before.
-        let too_often = self.inner.rates.ask(&submission.asker, &self.inner.limits);
-        let most = if too_often.is_ok() { self.inner.limits.pending_asks_per_agent } else { 0 };
-        let opened =
-            self.store().open_ask(&ask, most, opened).instrument(debug_span!("commit")).await;
-        if let (Err(StoreError::TooManyAsks(_)), Err(_)) = (&opened, &too_often) {
-            too_often?;
-        }
-        let found = match opened? {
-            Opened::New => {
-                let (tool, tier, agent) = (&ask.call.tool, ask.tier.name(), &ask.asker.agent);
-                tracing::info!(ask = %ask.id, tool, tier, agent, door = ask.door, "asked");
-                ask.id
-            }
-            Opened::Found(found) => {
-                self.store().record(vec![judged_entry()], Vec::new(), now).await?;
-                found.ask.id
-            }
-            Opened::Claimed(claimed) => {
-                let entry = record::claimed(&submission.asker, claimed.ask.id, now);
-                self.store().record(vec![judged_entry(), entry], Vec::new(), now).await?;
-                if let Some((slot, key)) = &slot {
-                    self.inner.twins.open(key, slot, call_id, claimed.ask.id);
-                    self.inner.twins.close(claimed.ask.id);
-                }
-                return Ok(Some(self.released(judged, *claimed, &submission.call)));
-            }
-        };
-        if let Some((slot, key)) = &slot {
-            self.inner.twins.open(key, slot, call_id, found);
-        }
-        drop(turn);
-        let release = self.wait(found, &submission.call, until).await;
-        self.inner.twins.close(found);
-        Ok(match release? {
-            Release::Settled(record) => Some(self.released(judged, *record, &submission.call)),
-            Release::Pending(record) => Some(pending(judged, *record)),
-            Release::Taken => None,
-        })
-    }
-
-    /// Answers an event with the ask of another one about the same call.
-    async fn twin(
-        &self,
-        submission: &Submission,
-        judged: Judged,
-        ask: Id,
-        until: Instant,
-    ) -> Result<Answered, Fault> {
-        let now = self.now();
-        let entry = record::judged(submission, &judged, now);
-        self.store().record(vec![entry], Vec::new(), now).await?;
-        let record = self.settled(ask, until).await;
-        self.inner.twins.close(ask);
-        let record = record?;
-        let Some(decision) = &record.decision else { return Ok(pending(judged, record)) };
-        if decision.outcome == Outcome::Allow {
-            // One execution, and it is this one: whichever event comes first takes it.
-            self.claim(&record).await?;
-        }
-        Ok(self.released(judged, record, &submission.call))
-    }
-
-    fn released(&self, judged: Judged, record: AskRecord, call: &CallText) -> Answered {
-        let outcome = record.decision.as_ref().map_or(Outcome::Deny, |decision| decision.outcome);
-        let receipt = self.receipt_about(&record, call);
-        let Judged { verdict, hosts, .. } = judged;
-        Answered { outcome, verdict, ask: Some(record), receipt, used: Vec::new(), hosts }
-    }
-
-    /// The receipt of a settled ask.
-    #[must_use]
-    pub fn receipt(&self, record: &AskRecord) -> Option<String> {
-        self.receipt_about(record, &record.ask.call)
-    }
-
-    /// The receipt of a settled ask about a call that it answers.
-    fn receipt_about(&self, record: &AskRecord, call: &CallText) -> Option<String> {
-        let decision = record.decision.as_ref()?;
-        let digest = match &decision.input {
-            Some(input) => call.with_input(input).digest()?,
-            None => call.digest()?,
-        };
-        let receipt = Receipt {
-            id: record.ask.id,
-            digest,
-            outcome: decision.outcome.name().to_owned(),
-            ask: Some(record.ask.id),
-            by: decision.by.clone(),
-            at: decision.at,
-            expires_at: decision.at.after_s(record.ask.unused_approval_s),
-            bound: record::bound(&record.ask.bound),
-        };
-        Some(receipt.issue(self.signer()))
-    }
-
-    fn receipt_for_verdict(&self, judged: &Judged, now: Moment) -> String {
-        let receipt = Receipt {
-            id: chance::id(now),
-            digest: judged.digest.clone(),
-            outcome: judged.verdict.outcome.name().to_owned(),
-            ask: None,
-            by: "policy".to_owned(),
-            at: now,
-            expires_at: now.after_s(judged.asks.unused_approval_s),
-            bound: record::bound(&judged.bound),
-        };
-        receipt.issue(self.signer())
-    }
-
-    fn new_ask(submission: &Submission, judged: &Judged, now: Moment) -> portcullis_approval::Ask {
-        let Asks { deadline_s, deadline_ms, fallback, unused_approval_s } = judged.asks;
-        let deadline_ms = deadline_ms.unwrap_or(deadline_s.saturating_mul(1000));
-        let verdict = &judged.verdict;
-        let offers: Vec<Offer> = if submission.call.profile.is_some() && !verdict.always.is_empty()
-        {
-            // An entry of a profile's list silences no firm finding, and may be offered beside one.
-            verdict.always.iter().map(listed_offer).collect()
-        } else if verdict.is_firm {
-            Vec::new()
-        } else {
-            let offer = |suggestion: &Suggestion| Offer {
-                rule: suggestion.rule.clone(),
-                also_covers: vec![suggestion.covers.clone()],
-            };
-            verdict.suggestions.iter().map(offer).collect()
-        };
-        portcullis_approval::Ask {
-            id: chance::id(now),
-            call: submission.call.clone(),
-            asker: submission.asker.clone(),
-            door: submission.door.to_owned(),
-            digest: judged.digest.clone(),
-            bound: judged.bound.clone(),
-            verdict: record::verdict(&judged.verdict),
-            tier: judged.verdict.tier,
-            is_firm: judged.verdict.is_firm,
-            offers,
-            opened_at: now,
-            deadline_at: (deadline_ms > 0).then(|| now.after_ms(deadline_ms)),
-            fallback,
-            unused_approval_s,
-        }
-    }
-
     /// The session of a call, which begins with its first.
     async fn session(
         &self,
@@ -540,24 +275,6 @@ impl Authority {
         self.inner.grants.remember(begun.clone());
         Ok(Some(begun))
     }
-}
-
-/// An entry of a profile's list, as it is offered.
-fn listed_offer(entry: &Listed) -> Offer {
-    let covers = if entry.is_exact {
-        "this very command and nothing else".to_owned()
-    } else {
-        let program = entry.pattern.trim_end_matches(" **");
-        format!("every command of `{program}`, inside the workspace")
-    };
-    Offer { rule: entry.rule(), also_covers: vec![covers] }
-}
-
-/// The answer while nobody has decided.
-fn pending(judged: Judged, record: AskRecord) -> Answered {
-    let Judged { verdict, hosts, .. } = judged;
-    let outcome = Outcome::Ask;
-    Answered { outcome, verdict, ask: Some(record), receipt: None, used: Vec::new(), hosts }
 }
 
 /// Comes when the node that a receiver belongs to goes down.

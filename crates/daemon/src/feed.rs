@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use portcullis_approval::{Id, Owners};
 use portcullis_store::{AskFilter, AskRecord, AuditFilter, AuditRecord, StoreError};
@@ -65,11 +66,13 @@ pub struct Event {
 #[derive(Clone, Debug)]
 pub struct Feed {
     sender: broadcast::Sender<Arc<Event>>,
+    /// How many listen who want every verdict too.
+    calls: Arc<AtomicUsize>,
 }
 
 impl Default for Feed {
     fn default() -> Feed {
-        Feed { sender: broadcast::Sender::new(MOST_BEHIND) }
+        Feed { sender: broadcast::Sender::new(MOST_BEHIND), calls: Arc::default() }
     }
 }
 
@@ -99,16 +102,18 @@ impl Feed {
         identity: &Identity,
         last: &mut u64,
     ) -> Result<(), StoreError> {
-        let wants_calls = self.sender.receiver_count() > 0;
         loop {
             let head = authority.store().head().await?.position;
             let mut filter = AuditFilter::after(*last, MOST_BEHIND);
             filter.kinds = KINDS.iter().chain(CARES).map(ToString::to_string).collect();
-            if wants_calls {
+            // INVARIANT: looked at behind the head, and nothing beyond that head is taken: who
+            // wants verdicts from now on begins at a head that is not before it.
+            if self.calls.load(Ordering::SeqCst) > 0 {
                 filter.kinds.push(CALLS.to_owned());
             }
-            let entries = authority.store().audit(&filter).await?;
+            let mut entries = authority.store().audit(&filter).await?;
             let is_last = entries.len() < MOST_BEHIND;
+            entries.retain(|entry| entry.position <= head);
             let newest = entries.last().map_or(head, |entry| entry.position);
             self.tend(authority, identity, &entries).await?;
             for entry in entries {
@@ -172,6 +177,7 @@ impl Feed {
     ) -> Result<Subscription, StoreError> {
         // First listen, then look: what happens between the two is seen twice, never lost.
         let receiver = self.sender.subscribe();
+        let calls = view.wants_calls.then(|| Calls::wanted(&self.calls));
         let head = authority.store().head().await?;
         let mut replay = VecDeque::new();
         match after {
@@ -206,7 +212,24 @@ impl Feed {
             last: head.position,
             receiver,
             authority: authority.clone(),
+            _calls: calls,
         })
+    }
+}
+
+/// One who wants every verdict, counted as long as it listens.
+struct Calls(Arc<AtomicUsize>);
+
+impl Calls {
+    fn wanted(count: &Arc<AtomicUsize>) -> Calls {
+        count.fetch_add(1, Ordering::SeqCst);
+        Calls(Arc::clone(count))
+    }
+}
+
+impl Drop for Calls {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -249,6 +272,7 @@ pub struct Subscription {
     last: u64,
     receiver: broadcast::Receiver<Arc<Event>>,
     authority: Authority,
+    _calls: Option<Calls>,
 }
 
 impl Subscription {

@@ -34,7 +34,12 @@ pub struct InForce {
     layers: Vec<(Source, PolicyText)>,
     files: Vec<(PathBuf, Option<Stamp>)>,
     variations: Mutex<HashMap<Variation, Arc<Policy>>>,
+    laid: Mutex<HashMap<(&'static str, usize), Laid>>,
 }
+
+/// A policy, and the same with what a door lays over it.
+// INVARIANT: the first is kept, so that no other policy can come to lie at its address.
+type Laid = (Arc<Policy>, Arc<Policy>);
 
 /// The agent names a profile it may not have.
 struct NotOpen;
@@ -86,6 +91,26 @@ impl InForce {
         }
         variations.insert(key, Arc::clone(&policy));
         Ok(Some(policy))
+    }
+
+    /// A policy of this place with what a door lays over it, made once.
+    pub fn laid(
+        &self,
+        door: &'static str,
+        policy: &Arc<Policy>,
+        lay: impl Fn(&Policy) -> Policy,
+    ) -> Arc<Policy> {
+        let key = (door, Arc::as_ptr(policy).addr());
+        let mut laid = self.laid.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = laid.get(&key) {
+            return Arc::clone(known);
+        }
+        if laid.len() >= MOST_VARIATIONS {
+            laid.clear();
+        }
+        let made = Arc::new(lay(policy));
+        laid.insert(key, (Arc::clone(policy), Arc::clone(&made)));
+        made
     }
 
     /// Whether a layer says how long asks wait.
@@ -237,6 +262,7 @@ impl Policies {
             layers,
             files,
             variations: Mutex::default(),
+            laid: Mutex::default(),
         });
         self.keep(directory.map(Path::to_owned), &in_force);
         Ok(in_force)

@@ -267,8 +267,10 @@ impl Authority {
             return Ok((Arc::new(laid), in_force.version.clone()));
         }
         let overlay = self.inner.overlays.iter().find(|(known, _)| *known == door);
-        let policy =
-            overlay.map_or(policy.clone(), |(_, overlay)| Arc::new((overlay.lay)(&policy)));
+        let policy = match overlay {
+            Some((door, overlay)) => in_force.laid(door, &policy, |policy| (overlay.lay)(policy)),
+            None => policy,
+        };
         let policy = match files {
             Some((_, name, files)) => Arc::new(files.lay(&policy, name)),
             None => policy,

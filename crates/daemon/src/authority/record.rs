@@ -2,8 +2,8 @@
 
 use portcullis_approval::ask::Bound;
 use portcullis_approval::audit::Entry;
-use portcullis_approval::canonical::{object, quoted};
-use portcullis_approval::redact::redact;
+use portcullis_approval::canonical::{Members, object, push_quoted, quoted};
+use portcullis_approval::redact::{REDACTED, is_telling, redact};
 use portcullis_approval::{
     Approver, Ask, Asker, CallText, Decision, Grant, Granted, Id, Moment, Reply,
 };
@@ -24,29 +24,49 @@ pub(super) fn verdict(verdict: &Verdict) -> String {
 
 /// A call was judged.
 pub(super) fn judged(submission: &Submission, judged: &Judged, at: Moment) -> Entry {
-    let call = &submission.call;
-    let codes: Vec<String> =
-        judged.verdict.reasons.iter().map(|reason| quoted(&reason.code)).collect();
-    let mut data = vec![
-        ("tool", quoted(&call.tool)),
-        ("outcome", quoted(judged.verdict.outcome.name())),
-        ("tier", quoted(judged.verdict.tier.name())),
-        ("reasons", format!("[{}]", codes.join(","))),
-        ("policy", quoted(&judged.bound.policy)),
-        ("world", quoted(judged.verdict.world.name())),
-        ("door", quoted(submission.door)),
-        ("agent", quoted(&submission.asker.agent)),
-    ];
-    let why = judged.verdict.reasons.first().map(|reason| redact(&reason.message));
-    data.extend(why.map(|why| ("why", quoted(&why))));
-    data.extend(submission.asker.label.as_ref().map(|label| ("label", quoted(label))));
-    let others =
-        [("cwd", &call.cwd), ("host", &call.host), ("session", &call.session), ("run", &call.run)];
-    for (name, value) in others {
-        data.extend(value.as_ref().map(|value| (name, quoted(value))));
+    let (call, verdict) = (&submission.call, &judged.verdict);
+    let why = verdict.reasons.first().map(|reason| redact(&reason.message));
+    let mut data = Members::new();
+    data.text("agent", &submission.asker.agent);
+    data.maybe("cwd", call.cwd.as_deref());
+    data.text("door", submission.door);
+    data.maybe("host", call.host.as_deref());
+    if call.input.len() <= MOST_INPUT {
+        match judged.audit_input {
+            AuditInput::Digest => {}
+            AuditInput::Full => data.raw("input", &canonical_text(&submission.input)),
+            AuditInput::Redacted => {
+                data.with("input", |out| write_redacted(&submission.input, false, out));
+            }
+        }
     }
-    data.extend(input(judged.audit_input, call.input.len(), &submission.input));
-    entry("call.judged", at, &submission.asker, judged.digest.clone(), data)
+    data.maybe("label", submission.asker.label.as_deref());
+    data.text("outcome", verdict.outcome.name());
+    data.text("policy", &judged.bound.policy);
+    data.with("reasons", |out| {
+        out.push('[');
+        for (index, reason) in verdict.reasons.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            push_quoted(out, &reason.code);
+        }
+        out.push(']');
+    });
+    data.maybe("run", call.run.as_deref());
+    data.maybe("session", call.session.as_deref());
+    data.text("tier", verdict.tier.name());
+    data.text("tool", &call.tool);
+    data.maybe("why", why.as_deref());
+    data.text("world", verdict.world.name());
+    Entry {
+        kind: "call.judged",
+        at,
+        actor: submission.asker.agent.clone(),
+        subject: judged.digest.clone(),
+        owner: Some(submission.asker.owner.clone()),
+        data: data.end(),
+    }
 }
 
 /// A call ran that nothing had let run.
@@ -225,31 +245,66 @@ fn entry(
     }
 }
 
-/// The input, as far as the policy has it kept.
-fn input(kept: AuditInput, length: usize, input: &Value) -> Option<(&'static str, String)> {
-    if length > MOST_INPUT {
-        return None;
-    }
-    match kept {
-        AuditInput::Digest => None,
-        AuditInput::Full => Some(("input", canonical_text(input))),
-        AuditInput::Redacted => {
-            let mut input = input.clone();
-            redact_values(&mut input);
-            Some(("input", canonical_text(&input)))
+/// Writes a value as canonical JSON without its secrets: those that are told by their shape, and
+/// whatever stands under a telling name.
+fn write_redacted(value: &Value, is_secret: bool, out: &mut String) {
+    match value {
+        Value::String(text) if is_secret && names_nothing(text) => push_quoted(out, REDACTED),
+        Value::String(text) => push_quoted(out, &redact(text)),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_redacted(item, is_secret, out);
+            }
+            out.push(']');
         }
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_unstable_by_key(|(key, _)| *key);
+            out.push('{');
+            for (index, (key, value)) in members.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                push_quoted(out, key);
+                out.push(':');
+                write_redacted(value, is_secret || is_telling(key), out);
+            }
+            out.push('}');
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => out.push_str(&value.to_string()),
     }
 }
 
-fn redact_values(value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            if let std::borrow::Cow::Owned(redacted) = redact(text) {
-                *text = redacted;
-            }
+/// Whether a text under a telling name may be the secret: `$TOKEN` only names one.
+fn names_nothing(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with(['$', '<', '{'])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::write_redacted;
+
+    #[test]
+    fn what_stands_under_a_telling_name_is_not_kept() {
+        #[rustfmt::skip]
+        let cases = [
+            (json!({"password": "hunter2"}),                  r#"{"password":"[redacted]"}"#,              "by its name"),
+            (json!({"auth": {"githubToken": "x"}, "a": 1}),   r#"{"a":1,"auth":{"githubToken":"[redacted]"}}"#, "at any depth"),
+            (json!({"credentials": ["u", {"p": "v"}, 7]}),    r#"{"credentials":["[redacted]",{"p":"[redacted]"},7]}"#, "with all that is in it"),
+            (json!({"token": "$TOKEN", "secret": ""}),        r#"{"secret":"","token":"$TOKEN"}"#,         "a name of a secret is none"),
+            (json!({"command": "curl -u a:b x", "max_tokens": 5}), r#"{"command":"curl -u a:b x","max_tokens":5}"#, "the rest stays"),
+            (json!({"command": "export TOKEN=abcdefgh"}),     r#"{"command":"export TOKEN=[redacted]"}"#,  "by its shape"),
+        ];
+        for (value, want, why) in cases {
+            let mut out = String::new();
+            write_redacted(&value, false, &mut out);
+            assert_eq!(out, want, "{why}");
         }
-        Value::Array(items) => items.iter_mut().for_each(redact_values),
-        Value::Object(members) => members.values_mut().for_each(redact_values),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -1,0 +1,181 @@
+//! Asking a person: an ask is opened, or the one there is found, and waited for.
+
+use std::time::Instant;
+
+use portcullis_approval::{Ask, CallText, Id, Moment, Offer};
+use portcullis_engine::Outcome;
+use portcullis_engine::policy::Asks;
+use portcullis_engine::policy_text::Listed;
+use portcullis_engine::verdict::Suggestion;
+use portcullis_store::{AskRecord, Opened, StoreError};
+use tracing::{Instrument, debug_span};
+
+use super::waiting::Release;
+use super::{Answered, Authority, Fault, Judged, Submission, record, twins};
+use crate::chance;
+
+impl Authority {
+    /// Opens an ask, or finds the one there is, and waits; none where the call must be judged anew.
+    pub(super) async fn ask(
+        &self,
+        submission: &Submission,
+        judged: Judged,
+        until: Instant,
+        slot: Option<&str>,
+    ) -> Result<Option<Answered>, Fault> {
+        let now = self.now();
+        let call_id = submission.call.call_id.as_deref();
+        let slot = slot.map(|slot| (slot, twins::key(submission, &judged.verdict)));
+        let turn = match &slot {
+            Some(_) => Some(self.inner.twins.turn.lock().await),
+            None => None,
+        };
+        if let Some((slot, key)) = &slot
+            && let Some(ask) = self.inner.twins.take(key, slot, call_id)
+        {
+            drop(turn);
+            return self.twin(submission, judged, ask, until).await.map(Some);
+        }
+        if let Some(changed) = self.changed_approval(submission, &judged.digest).await? {
+            let entry = record::judged(submission, &judged, now);
+            self.store().record(vec![entry], Vec::new(), now).await?;
+            return Ok(Some(Answered {
+                outcome: Outcome::Deny,
+                verdict: judged.verdict,
+                ask: Some(changed),
+                receipt: None,
+                used: Vec::new(),
+                hosts: judged.hosts,
+            }));
+        }
+        let ask = Authority::new_ask(submission, &judged, now);
+        let judged_entry = || record::judged(submission, &judged, now);
+        let opened = vec![judged_entry(), record::opened(&ask, now)];
+        // Who asks too often opens nothing new, but still finds what it asked before.
+        let too_often = self.inner.rates.ask(&submission.asker, &self.inner.limits);
+        let most = if too_often.is_ok() { self.inner.limits.pending_asks_per_agent } else { 0 };
+        let opened =
+            self.store().open_ask(&ask, most, opened).instrument(debug_span!("commit")).await;
+        if let (Err(StoreError::TooManyAsks(_)), Err(_)) = (&opened, &too_often) {
+            too_often?;
+        }
+        let found = match opened? {
+            Opened::New => {
+                let (tool, tier, agent) = (&ask.call.tool, ask.tier.name(), &ask.asker.agent);
+                tracing::info!(ask = %ask.id, tool, tier, agent, door = ask.door, "asked");
+                if slot.is_none() && submission.wait.is_zero() {
+                    // Nobody has seen it yet, and nobody waits: it stands as it was written.
+                    let record = AskRecord { ask, decision: None, claimed_at: None };
+                    return Ok(Some(pending(judged, record)));
+                }
+                ask.id
+            }
+            Opened::Found(found) => {
+                self.store().record(vec![judged_entry()], Vec::new(), now).await?;
+                found.ask.id
+            }
+            Opened::Claimed(claimed) => {
+                let entry = record::claimed(&submission.asker, claimed.ask.id, now);
+                self.store().record(vec![judged_entry(), entry], Vec::new(), now).await?;
+                if let Some((slot, key)) = &slot {
+                    self.inner.twins.open(key, slot, call_id, claimed.ask.id);
+                    self.inner.twins.close(claimed.ask.id);
+                }
+                return Ok(Some(self.released(judged, *claimed, &submission.call)));
+            }
+        };
+        if let Some((slot, key)) = &slot {
+            self.inner.twins.open(key, slot, call_id, found);
+        }
+        drop(turn);
+        let release = self.wait(found, &submission.call, until).await;
+        self.inner.twins.close(found);
+        Ok(match release? {
+            Release::Settled(record) => Some(self.released(judged, *record, &submission.call)),
+            Release::Pending(record) => Some(pending(judged, *record)),
+            Release::Taken => None,
+        })
+    }
+
+    /// Answers an event with the ask of another one about the same call.
+    async fn twin(
+        &self,
+        submission: &Submission,
+        judged: Judged,
+        ask: Id,
+        until: Instant,
+    ) -> Result<Answered, Fault> {
+        let now = self.now();
+        let entry = record::judged(submission, &judged, now);
+        self.store().record(vec![entry], Vec::new(), now).await?;
+        let record = self.settled(ask, until).await;
+        self.inner.twins.close(ask);
+        let record = record?;
+        let Some(decision) = &record.decision else { return Ok(pending(judged, record)) };
+        if decision.outcome == Outcome::Allow {
+            // One execution, and it is this one: whichever event comes first takes it.
+            self.claim(&record).await?;
+        }
+        Ok(self.released(judged, record, &submission.call))
+    }
+
+    fn released(&self, judged: Judged, record: AskRecord, call: &CallText) -> Answered {
+        let outcome = record.decision.as_ref().map_or(Outcome::Deny, |decision| decision.outcome);
+        let receipt = self.receipt_about(&record, call);
+        let Judged { verdict, hosts, .. } = judged;
+        Answered { outcome, verdict, ask: Some(record), receipt, used: Vec::new(), hosts }
+    }
+
+    fn new_ask(submission: &Submission, judged: &Judged, now: Moment) -> Ask {
+        let Asks { deadline_s, deadline_ms, fallback, unused_approval_s } = judged.asks;
+        let deadline_ms = deadline_ms.unwrap_or(deadline_s.saturating_mul(1000));
+        let verdict = &judged.verdict;
+        let offers: Vec<Offer> = if submission.call.profile.is_some() && !verdict.always.is_empty()
+        {
+            // An entry of a profile's list silences no firm finding, and may be offered beside one.
+            verdict.always.iter().map(listed_offer).collect()
+        } else if verdict.is_firm {
+            Vec::new()
+        } else {
+            let offer = |suggestion: &Suggestion| Offer {
+                rule: suggestion.rule.clone(),
+                also_covers: vec![suggestion.covers.clone()],
+            };
+            verdict.suggestions.iter().map(offer).collect()
+        };
+        Ask {
+            id: chance::id(now),
+            call: submission.call.clone(),
+            asker: submission.asker.clone(),
+            door: submission.door.to_owned(),
+            digest: judged.digest.clone(),
+            bound: judged.bound.clone(),
+            verdict: record::verdict(&judged.verdict),
+            tier: judged.verdict.tier,
+            is_firm: judged.verdict.is_firm,
+            offers,
+            opened_at: now,
+            deadline_at: (deadline_ms > 0).then(|| now.after_ms(deadline_ms)),
+            fallback,
+            unused_approval_s,
+        }
+    }
+}
+
+/// An entry of a profile's list, as it is offered.
+fn listed_offer(entry: &Listed) -> Offer {
+    let covers = if entry.is_exact {
+        "this very command and nothing else".to_owned()
+    } else {
+        let program = entry.pattern.trim_end_matches(" **");
+        format!("every command of `{program}`, inside the workspace")
+    };
+    Offer { rule: entry.rule(), also_covers: vec![covers] }
+}
+
+/// The answer while nobody has decided.
+fn pending(judged: Judged, record: AskRecord) -> Answered {
+    let Judged { verdict, hosts, .. } = judged;
+    let outcome = Outcome::Ask;
+    Answered { outcome, verdict, ask: Some(record), receipt: None, used: Vec::new(), hosts }
+}
