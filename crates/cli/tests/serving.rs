@@ -5,6 +5,8 @@
 
 #[path = "serving/house.rs"]
 mod house;
+#[path = "serving/traces.rs"]
+mod traces;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -257,9 +257,7 @@ impl Config {
     /// It does; the message says what, and the way out.
     pub fn check(&self) -> Result<(), ConfigError> {
         let wrong = |message: String| Err(ConfigError { message, span: None });
-        if self.otlp.is_some() {
-            return wrong("`[otlp]` is not sent by this version; leave it out".to_owned());
-        }
+        self.otlp.as_ref().map_or(Ok(()), crate::traces::check)?;
         let listeners = [
             ("listen", self.listen.to_string()),
             ("dialects.agentbot.listen", self.dialects.agentbot.listen.clone()),
@@ -314,6 +312,8 @@ mod tests {
             ("listen = \"0.0.0.0:80\"\nbehind_proxy = true",  ""),
             ("listen = \"0.0.0.0:80\"\n[tls]\ncert = \"c\"\nkey = \"k\"", ""),
             ("[tls]\ncert = \"c\"",                            "missing field `key`"),
+            ("[otlp]\nendpoint = \"http://127.0.0.1:4318\"",   ""),
+            ("[otlp]\nendpoint = \"https://far.example\"",     "does not begin with `http://`"),
             ("lisen = \"127.0.0.1:1\"",                       "unknown field `lisen`"),
             ("[limits]\npending_asks_per_agent = -1",         "invalid value"),
             ("[dialects.agentbot]\nlisten = \"3001\"",        "is no address"),

@@ -35,6 +35,7 @@ mod refusals;
 mod router;
 mod routes;
 mod tls;
+pub mod traces;
 mod waiters;
 
 use authority::Authority;

@@ -23,6 +23,7 @@ use crate::error::ApiError;
 use crate::identity::{self, Caller, Via};
 use crate::listen::Connection;
 use crate::refusals::Refused;
+use crate::traces;
 
 /// Who may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +163,13 @@ async fn gate(
     // A HEAD is answered by the handler of GET.
     let method = request.method().clone();
     // The path as the table has it: what stands in an address is nobody's to log.
-    let span = info_span!("request", %method, route = route.path, status = field::Empty);
+    let span = info_span!(
+        "request",
+        %method,
+        route = route.path,
+        status = field::Empty,
+        traceparent = traces::parent(request.headers())
+    );
     let (response, actor) = match admit(&app, &route, &request) {
         Ok(caller) => {
             let actor = caller.as_ref().map(|caller| caller.key.name.clone());

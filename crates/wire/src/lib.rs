@@ -18,4 +18,5 @@ pub mod json;
 pub mod nearest;
 pub mod pause;
 pub mod policy;
+pub mod traces;
 pub mod verdict;

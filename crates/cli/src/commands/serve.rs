@@ -12,14 +12,18 @@ use anyhow::{Context, bail};
 use clap::Args;
 use portcullis_approval::{Owners, Role};
 use portcullis_daemon::clock::Clock;
-use portcullis_daemon::config::Config;
+use portcullis_daemon::config::{Config, Otlp};
 use portcullis_daemon::identity::{NewKey, make_key};
+use portcullis_daemon::traces::{self, OwnSpans, Teller};
 use portcullis_daemon::{Parts, open};
 use portcullis_engine::Policy;
 use portcullis_layers::{Places, files};
 use portcullis_store::{Store, StoreError};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::data_dir::{DataDir, write_private};
 use crate::palette::Palette;
@@ -47,7 +51,6 @@ pub struct Serve {
 impl Serve {
     /// Serves until a signal comes.
     pub fn run(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
-        log()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(self.serve(out, palette))
     }
@@ -55,6 +58,7 @@ impl Serve {
     async fn serve(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
         let places = Places::of_this_user();
         let config = self.configuration(&places)?;
+        let teller = log(config.otlp.as_ref())?;
         let data = DataDir::open(self.data_dir.as_deref())?;
         let address = self.store.clone().unwrap_or_else(|| config.store.clone());
         // The socket first: it shows whether a daemon runs on this directory already.
@@ -81,7 +85,17 @@ impl Serve {
         first.tell(out, palette, &link, &data)?;
         out.flush()?;
         let user = data.user()?;
+        let (ended, end) = tokio::sync::oneshot::channel::<()>();
+        let telling = teller.map(|teller| {
+            tokio::spawn(teller.run(async move {
+                let _ = end.await;
+            }))
+        });
         node.serve(tcp, Some((socket, user)), stop_signal()?).await?;
+        drop(ended);
+        if let Some(telling) = telling {
+            let _ = telling.await;
+        }
         let _ = fs::remove_file(data.socket()?);
         Ok(ExitCode::SUCCESS)
     }
@@ -218,10 +232,11 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Sends logs to standard error, as the environment says.
-fn log() -> anyhow::Result<()> {
+/// Sends logs to standard error, as the environment says, and traces to a collector, if there is
+/// one: what it gives back must run.
+fn log(otlp: Option<&Otlp>) -> anyhow::Result<Option<Teller>> {
     let filter = std::env::var("PORTCULLIS_LOG").unwrap_or_else(|_| "info".to_owned());
-    let filter = tracing_subscriber::EnvFilter::try_new(&filter)
+    let filter = EnvFilter::try_new(&filter)
         .with_context(|| format!("`PORTCULLIS_LOG`: `{filter}` is no filter"))?;
     let is_terminal = std::io::stderr().is_terminal();
     let format = std::env::var("PORTCULLIS_LOG_FORMAT").ok();
@@ -231,14 +246,18 @@ fn log() -> anyhow::Result<()> {
         Some("json") => false,
         Some(other) => bail!("`PORTCULLIS_LOG_FORMAT`: unknown format `{other}`; use text or json"),
     };
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_target(false);
-    if is_text {
-        builder.with_ansi(is_terminal && std::env::var_os("NO_COLOR").is_none()).init();
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let lines = if is_text {
+        lines.with_ansi(is_terminal && std::env::var_os("NO_COLOR").is_none()).boxed()
     } else {
-        builder.json().init();
-    }
-    Ok(())
+        lines.json().boxed()
+    };
+    let Some(otlp) = otlp else {
+        tracing_subscriber::registry().with(lines).with(filter).init();
+        return Ok(None);
+    };
+    let (traces, teller) = traces::to(otlp).map_err(anyhow::Error::msg)?;
+    let traces = traces.with_filter(OwnSpans);
+    tracing_subscriber::registry().with(lines.with_filter(filter)).with(traces).init();
+    Ok(Some(teller))
 }
