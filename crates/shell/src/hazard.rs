@@ -122,7 +122,7 @@ const fn is_symbol(character: char) -> bool {
     )
 }
 
-fn kind_of(code: u32) -> Option<HazardKind> {
+pub(crate) fn kind_of(code: u32) -> Option<HazardKind> {
     let after = RANGES.partition_point(|&(first, _, _)| first <= code);
     let &(_, last, kind) = RANGES.get(after.checked_sub(1)?)?;
     (code <= last).then_some(kind)

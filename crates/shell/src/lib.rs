@@ -27,6 +27,7 @@ mod constants;
 mod dialect;
 mod few;
 mod fold;
+mod glyph;
 mod hazard;
 mod lexer;
 mod limits;
@@ -44,6 +45,7 @@ mod value;
 mod word;
 
 pub use dialect::Dialect;
+pub use glyph::{Glyph, glyphs};
 pub use hazard::{Hazard, HazardKind, hazards};
 pub use limits::Limits;
 pub use printer::print;

@@ -20,7 +20,7 @@ const MOST_REASONS: usize = 4;
 const MOST_COVERED: usize = 3;
 
 /// The tiers, the worst first.
-const TIERS: &[&str] = &["destructive", "dangerous", "review", "safe"];
+pub const TIERS: &[&str] = &["destructive", "dangerous", "review", "safe"];
 
 /// Writes one ask.
 pub fn ask(out: &mut impl Write, ask: &Value, now: Moment, palette: Palette) -> io::Result<()> {
@@ -40,7 +40,7 @@ pub fn ask(out: &mut impl Write, ask: &Value, now: Moment, palette: Palette) -> 
         palette.paint(tier_ink(tier), tier),
         palette.paint(Ink::Frame, &when)
     )?;
-    let shown = shown(call);
+    let (shown, _) = call_text(call);
     let focus = focus(verdict);
     command::command(out, &shown, &[], focus, palette)?;
     let mut labelled = |label: &str, text: &str| labelled(out, label, text, Ink::Frame, palette);
@@ -84,7 +84,7 @@ pub fn ask(out: &mut impl Write, ask: &Value, now: Moment, palette: Palette) -> 
 
 /// What a call would do, on one line.
 pub fn call_line(call: &Value, columns: usize) -> String {
-    paragraph::cut(&shown(call), columns)
+    paragraph::cut(&call_text(call).0, columns)
 }
 
 /// How long, in one unit, to the nearest.
@@ -122,16 +122,16 @@ pub fn tier_ink(tier: &str) -> Ink {
     }
 }
 
-/// The command of a shell call; of another tool its name and input.
-fn shown(call: &Value) -> String {
+/// The command of a shell call; of another tool its name and input. And whether it is a command.
+pub fn call_text(call: &Value) -> (String, bool) {
     let input = call.get("input").unwrap_or(&Value::Null);
     let is_shell = text(call, "tool").eq_ignore_ascii_case("bash");
     let command = ["command", "cmd", "script"].iter().find_map(|name| input.get(name)?.as_str());
     match command {
         Some(command) if is_shell || input.as_object().is_some_and(|input| input.len() == 1) => {
-            command.to_owned()
+            (command.to_owned(), true)
         }
-        _ => format!("{} {input}", text(call, "tool")),
+        _ => (format!("{} {input}", text(call, "tool")), false),
     }
 }
 
@@ -182,7 +182,7 @@ fn act_line(act: &Value, command: &str) -> String {
         })
         .collect();
     let does = if effects.is_empty() { String::new() } else { format!(": {}", effects.join("; ")) };
-    paragraph::cut(&format!("{}, `{words}`{does}", text(act, "tier")), 200)
+    paragraph::shorten(&format!("{}, `{words}`{does}", text(act, "tier")), 200)
 }
 
 fn offer_line(offer: &Value) -> String {
@@ -226,7 +226,7 @@ mod tests {
       acts    dangerous, `rm -rf \\u{202e}x`: delete x
               safe, `ls`: read
       in      /p
-      says    \"harmless\\r\"
+      says    \"harmless\\x0d\"
       offers  Bash(ls:*) (always); covers ls -l
       answer  portcullis approve 00beef, portcullis reject 00beef
 ";

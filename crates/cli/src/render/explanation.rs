@@ -9,6 +9,7 @@ use portcullis_engine::effect::{Effect, EffectOn, Target};
 use portcullis_engine::guard::Finding;
 use portcullis_engine::verdict::{JudgedAct, Outcome, Verdict};
 use portcullis_wire::explanation::LADDER;
+use unicode_width::UnicodeWidthStr;
 
 use super::paragraph::{self, COLUMNS};
 use crate::palette::{Ink, Palette};
@@ -54,7 +55,7 @@ pub fn explanation(
         command::command(out, text, &marks(&verdict.acts), focus, palette)?;
     } else {
         let input = format!("{} {}", call.tool, call.input);
-        for line in paragraph::lines(&paragraph::cut(&input, 1000), COLUMNS - 4) {
+        for line in paragraph::lines(&paragraph::shorten(&input, 1000), COLUMNS - 4) {
             writeln!(out, "  {line}")?;
         }
     }
@@ -134,8 +135,7 @@ fn act(
     let answer = format!("{}, {}", judged.outcome.name(), judged.tier.name());
     let room = COLUMNS - 6 - answer.len() - 2;
     let title = paragraph::cut(title, room);
-    let width: usize =
-        crate::escape::glyphs(title.as_bytes()).iter().map(|glyph| glyph.width).sum();
+    let width = title.width();
     let gap = " ".repeat(room.saturating_sub(width) + 2);
     let answer = palette.paint(Ink::from(judged.outcome), &answer);
     writeln!(out, "  {number:<3} {}{gap}{answer}", palette.paint(Ink::Name, &title))?;

@@ -43,7 +43,7 @@ pub fn cut(text: &str, columns: usize) -> String {
     if width <= columns {
         return glyphs.into_iter().map(|glyph| glyph.shown).collect();
     }
-    let note = format!("… ({} bytes)", text.len());
+    let note = format!("⋯ ({} bytes)", text.len());
     let mut line = String::new();
     let mut used = note.chars().count();
     for glyph in glyphs {
@@ -54,6 +54,18 @@ pub fn cut(text: &str, columns: usize) -> String {
         line.push_str(&glyph.shown);
     }
     line + &note
+}
+
+/// `text` as it is, of at most `most` characters; what is left out is counted. It is still to be
+/// shown by [`lines`].
+pub fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((at, _)) => {
+            let head = text.get(..at).unwrap_or_default();
+            format!("{head} (and {} bytes more)", text.len() - at)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -79,6 +91,8 @@ mod tests {
     #[test]
     fn what_is_cut_off_is_counted() {
         assert_eq!(cut("short", 20), "short");
-        assert_eq!(cut(&"x".repeat(100), 20), "xxxxxxx… (100 bytes)");
+        assert_eq!(cut(&"x".repeat(100), 20), "xxxxxxx⋯ (100 bytes)");
+        assert_eq!(shorten("short", 5), "short");
+        assert_eq!(shorten("shorter", 5), "short (and 2 bytes more)");
     }
 }

@@ -58,8 +58,13 @@ pub fn command(
             continue;
         }
         left_out.write(out, palette)?;
-        let shown: String = row.iter().map(|glyph| painted(glyph, palette)).collect();
-        writeln!(out, "  {}", shown.trim_end_matches(' '))?;
+        let blanks = row.iter().rev().take_while(|glyph| glyph.shown == " ").count();
+        let (words, _) = row.split_at(row.len() - blanks);
+        let shown: String = words.iter().map(|glyph| painted(glyph, palette)).collect();
+        // A row may end at one blank; more of them, and those at the very end, would not be seen.
+        let is_seen = blanks == 0 || (blanks == 1 && index + 1 < rows.len());
+        let signs = if is_seen { String::new() } else { "␣".repeat(blanks) };
+        writeln!(out, "  {shown}{}", palette.paint(Ink::Hazard, &signs))?;
         for line in mark_lines(row, end(row, &glyphs, text.len()), marks, palette) {
             writeln!(out, "  {line}")?;
         }
@@ -80,7 +85,7 @@ impl LeftOut {
         if rows == 0 {
             return Ok(());
         }
-        let note = format!("… {bytes} bytes on {rows} rows are not shown …");
+        let note = format!("⋯ {bytes} bytes on {rows} rows are not shown ⋯");
         writeln!(out, "  {}", palette.paint(Ink::Hazard, &note))
     }
 }
@@ -213,8 +218,14 @@ mod tests {
         let text = format!("{}rm x\n{}", "ls\n".repeat(300), "ls\n".repeat(300));
         let shown = shown(&text, &[(900, 904, Outcome::Deny)]);
         assert!(shown.contains("  rm x⏎\n  1^^^\n"), "{shown}");
-        assert!(shown.contains("  … 846 bytes on 282 rows are not shown …\n"), "{shown}");
+        assert!(shown.contains("  ⋯ 846 bytes on 282 rows are not shown ⋯\n"), "{shown}");
         assert!(shown.lines().count() < 40, "{shown}");
+    }
+
+    #[test]
+    fn blanks_at_the_end_are_seen() {
+        assert_eq!(shown("ls  ", &[]), "  ls␣␣\n");
+        assert_eq!(shown("ls ␣", &[]), "  ls \\u{2423}\n");
     }
 
     #[test]
