@@ -63,7 +63,8 @@ struct Report {
 
 const SHELLS: &[Tool] = &[Tool::Bash, Tool::Dash, Tool::Zsh];
 
-const UNIT: &[Tool] = &[Tool::Bash, Tool::Dash, Tool::Zsh, Tool::Postgres];
+/// What the tests of the crates start.
+const UNIT: &[Tool] = &[Tool::Bash, Tool::Dash, Tool::Zsh, Tool::Postgres, Tool::Tmux];
 
 const WATCH: &[Tool] = &[Tool::Bash, Tool::Strace, Tool::Unshare];
 

@@ -25,6 +25,7 @@ mod policy;
 mod receipt;
 mod serve;
 mod trust;
+mod watch;
 
 /// The exit code of what was denied, rejected or refused, and of a check that failed.
 pub const REFUSED: u8 = 1;
@@ -54,6 +55,8 @@ pub enum Command {
     Call(call::Call),
     /// Shows what waits for a person.
     Asks(asks::Asks),
+    /// Shows the inbox in a terminal, live, and takes the answers.
+    Watch(watch::Watch),
     /// Approves an ask.
     Approve(answer::Approve),
     /// Rejects an ask.
@@ -92,6 +95,7 @@ impl Command {
             Command::Demo(demo) => demo.run(out, palette),
             Command::Call(call) => call.run(out, palette),
             Command::Asks(asks) => asks.run(out, palette),
+            Command::Watch(watch) => watch.run(palette),
             Command::Approve(approve) => approve.run(out, palette),
             Command::Reject(reject) => reject.run(out, palette),
             Command::Grants(grants) => grants.run(out, palette),

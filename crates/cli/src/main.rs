@@ -23,6 +23,7 @@ mod palette;
 mod reach;
 mod render;
 mod settings;
+mod watch;
 
 /// Decides whether an AI agent's tool call may run, and asks a person when it may not decide alone.
 #[derive(Parser)]

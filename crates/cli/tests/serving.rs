@@ -7,6 +7,8 @@
 mod house;
 #[path = "serving/traces.rs"]
 mod traces;
+#[path = "serving/watching.rs"]
+mod watching;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -156,6 +156,16 @@ impl Client {
         }
     }
 
+    /// The verdict about a call (`POST /v1/check`), all of it; nothing is left behind.
+    ///
+    /// # Errors
+    /// As [`submit`](Client::submit).
+    pub async fn verdict(&self, call: &Value) -> Result<Value, ClientError> {
+        let mut whole = self.send(Method::POST, "/v1/check", Some(call), PROMPT).await?;
+        let verdict = whole.get_mut("verdict").map(Value::take);
+        verdict.ok_or_else(|| ClientError::Unreadable("it has no verdict".to_owned()))
+    }
+
     /// Starts a run (`POST /v1/runs`); gives it as it is then.
     ///
     /// # Errors

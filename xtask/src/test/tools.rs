@@ -22,6 +22,8 @@ pub enum Tool {
     Strace,
     /// Keeps a command apart; `setpriv` comes with it.
     Unshare,
+    /// A terminal that can be read.
+    Tmux,
     /// Builds the fuzzing engine.
     CppCompiler,
     /// Holds the store of several nodes; its programs are not on the path.
@@ -45,6 +47,7 @@ impl Tool {
             Tool::Zsh => "zsh",
             Tool::Strace => "strace",
             Tool::Unshare => "unshare",
+            Tool::Tmux => "tmux",
             Tool::CppCompiler => "c++",
             Tool::Postgres => "postgres",
             Tool::Node => "node",
@@ -62,6 +65,7 @@ impl Tool {
             Tool::Zsh => Some("zsh"),
             Tool::Strace => Some("strace"),
             Tool::Unshare => Some("util-linux"),
+            Tool::Tmux => Some("tmux"),
             Tool::CppCompiler => Some("g++"),
             Tool::Postgres => Some("postgresql"),
             Tool::Node => Some("nodejs"),
