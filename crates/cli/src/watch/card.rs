@@ -31,7 +31,7 @@ pub struct Card {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
     /// How bad it could be.
-    pub tier: String,
+    pub tier: &'static str,
     /// The words of the command that are this act.
     pub words: String,
     /// Where they begin and end.
@@ -78,8 +78,8 @@ impl Card {
     }
 
     /// How bad the call could be.
-    pub fn tier(&self) -> &str {
-        text(self.verdict(), "tier")
+    pub fn tier(&self) -> &'static str {
+        tier(self.verdict())
     }
 
     /// The tier as a number; the worst is 0, and so is one that nobody knows.
@@ -110,10 +110,15 @@ impl Card {
     }
 
     /// How bad what stands at this byte could be: the worst act that reaches there.
-    pub fn tier_at(&self, byte: usize) -> Option<&str> {
+    pub fn tier_at(&self, byte: usize) -> Option<&'static str> {
         let reaches = |act: &&Act| act.span.0 <= byte && byte < act.span.1;
-        self.acts.iter().find(reaches).map(|act| act.tier.as_str())
+        self.acts.iter().find(reaches).map(|act| act.tier)
     }
+}
+
+/// The tier of a verdict or an act; one that nobody knows is told so.
+pub fn tier(of: &Value) -> &'static str {
+    TIERS.iter().find(|known| **known == text(of, "tier")).copied().unwrap_or("unknown")
 }
 
 /// A tier as a number; the worst is 0.
@@ -125,7 +130,7 @@ pub fn rank(tier: &str) -> usize {
 fn acts(verdict: &Value, command: &str, is_command: bool) -> Vec<Act> {
     let mut acts: Vec<Act> =
         list(verdict, "acts").iter().map(|act| read_act(act, command, is_command)).collect();
-    acts.sort_by_key(|act| rank(&act.tier));
+    acts.sort_by_key(|act| rank(act.tier));
     // A wrapper and what it runs are the same words: they are shown once, with all they do.
     let mut merged: Vec<Act> = Vec::with_capacity(acts.len());
     let mut places = HashMap::new();
@@ -156,7 +161,7 @@ fn read_act(act: &Value, command: &str, is_command: bool) -> Act {
     });
     let mut effects: Vec<String> = effects.collect();
     effects.dedup();
-    Act { tier: text(act, "tier").to_owned(), words, span, effects }
+    Act { tier: tier(act), words, span, effects }
 }
 
 /// What an effect does, as a verb.
@@ -215,7 +220,7 @@ mod tests {
         ] });
         let acts = acts(&verdict, "sudo rm x", true);
         assert_eq!(acts.len(), 1);
-        assert_eq!((acts[0].tier.as_str(), acts[0].words.as_str()), ("destructive", "sudo rm x"));
+        assert_eq!((acts[0].tier, acts[0].words.as_str()), ("destructive", "sudo rm x"));
         assert_eq!(acts[0].effects, ["escalates", "reads", "deletes x"]);
     }
 }

@@ -9,7 +9,7 @@ use portcullis_approval::Moment;
 use serde_json::Value;
 
 use super::answer::Reach;
-use super::card::Card;
+use super::card::{Card, tier};
 use super::editor::Editor;
 use super::keys::Key;
 use crate::reach::short;
@@ -116,7 +116,7 @@ pub struct Draft {
     /// The input to run instead.
     pub input: Option<Value>,
     /// How bad what would run could be.
-    pub tier: String,
+    pub tier: &'static str,
 }
 
 /// Something to read.
@@ -315,7 +315,7 @@ impl Inbox {
         let (editor, input) = (editor.clone(), input.clone());
         self.mode = match verdict {
             Ok(verdict) => {
-                let tier = text(&verdict, "tier").to_owned();
+                let tier = tier(&verdict);
                 let draft = Draft { offer: None, uses: 1, input: Some(input), tier };
                 Mode::Edited(editor, draft, verdict)
             }

@@ -104,7 +104,7 @@ pub fn act_lines(lines: &mut Vec<Line<'static>>, act: &Act, columns: usize, inks
     let room = columns.saturating_sub(label.len()).max(10);
     for (index, line) in paragraph::lines(&words, room).into_iter().enumerate() {
         let label = if index == 0 { label.clone() } else { " ".repeat(label.len()) };
-        let style = inks.tier(&act.tier);
+        let style = inks.tier(act.tier);
         lines.push(Line::from_iter([Span::styled(label, style), Span::styled(line, style)]));
     }
     chips(lines, &act.effects, columns, inks);
@@ -115,11 +115,13 @@ fn title(card: &Card, columns: usize, now: Moment, inks: Inks) -> Line<'static> 
     let fallback = match card.text("fallback") {
         "" => String::new(),
         _ if columns < 60 => String::new(),
-        fallback => format!(", then {fallback}"),
+        "allow" => ", then allow".to_owned(),
+        "allow-covered" => ", then allow what is covered".to_owned(),
+        _ => ", then deny".to_owned(),
     };
     let when =
         if when.is_empty() { "no deadline".to_owned() } else { format!("{when} left{fallback}") };
-    let tier = card.tier().to_owned();
+    let tier = card.tier();
     let who = format!("{} by {}", text(card.call(), "tool"), card.text("agent"));
     let room = columns.saturating_sub(tier.len() + when.len() + 4);
     Line::from_iter([
@@ -220,7 +222,7 @@ fn change_lines(
     let room = columns.saturating_sub(4).max(10);
     for change in changes.iter().take(MOST_CHANGES) {
         let style = inks.change(change.sign);
-        let line = format!("  {} {}", change.sign, paragraph::cut(&change.text, room));
+        let line = format!("  {} {}", change.sign, rows::line(&change.text, room));
         lines.push(Line::styled(line, style));
     }
     if changes.len() > MOST_CHANGES {

@@ -10,8 +10,9 @@ use crate::escape;
 use crate::render::ask::{list, text};
 use crate::render::paragraph;
 use crate::watch::answer::{Reach, choices};
-use crate::watch::card::{Card, rank};
+use crate::watch::card::{Card, rank, tier};
 use crate::watch::editor::Editor;
+use crate::watch::rows;
 use crate::watch::state::{Draft, Mode, SURE};
 
 /// So many rows of an edited text are shown.
@@ -72,9 +73,7 @@ pub fn lines(mode: &Mode, card: Option<&Card>, columns: usize, inks: Inks) -> Ve
         }
         Mode::Edited(editor, _, verdict) => {
             lines.push(title(format!("edited {}", card.short())));
-            for row in paragraph::lines(&editor.text(), columns.saturating_sub(2)) {
-                lines.push(Line::from(format!("  {row}")));
-            }
+            edited_rows(&mut lines, &editor.text(), columns, inks);
             verdict_lines(&mut lines, verdict, columns, inks);
             let hint = if text(verdict, "outcome") == "deny" {
                 "denied: nobody can approve it; e edits on, Escape goes back"
@@ -131,20 +130,22 @@ fn sure(
     match (&draft.input, card.acts.first()) {
         (Some(input), _) => {
             let shown = paragraph::shorten(&input.to_string(), 300);
-            labelled(lines, "runs", &shown, columns, inks.tier(&draft.tier), inks);
+            labelled(lines, "runs", &shown, columns, inks.tier(draft.tier), inks);
         }
         (None, Some(worst)) if !worst.words.is_empty() => act_lines(lines, worst, columns, inks),
         (None, _) => {
             let shown = paragraph::shorten(&card.text, 300);
-            labelled(lines, "runs", &shown, columns, inks.tier(&draft.tier), inks);
+            labelled(lines, "runs", &shown, columns, inks.tier(draft.tier), inks);
         }
     }
-    let others = card.acts.iter().skip(1).filter(|act| rank(&act.tier) == 0).count();
+    let others = card.acts.iter().skip(1).filter(|act| rank(act.tier) == 0).count();
     if others > 0 && draft.input.is_none() {
         let more = format!("{:13}and {others} more that could destroy", "");
-        lines.push(Line::styled(more, inks.tier(&draft.tier)));
+        lines.push(Line::styled(more, inks.tier(draft.tier)));
     }
-    if let Some(reason) = list(card.verdict(), "reasons").first() {
+    // The reasons speak about the call as it was asked, not as it was edited.
+    let reason = list(card.verdict(), "reasons").first().filter(|_| draft.input.is_none());
+    if let Some(reason) = reason {
         let sentence = format!("{} ({})", text(reason, "message"), text(reason, "code"));
         labelled(lines, "because", &sentence, columns, Style::new(), inks);
     }
@@ -165,12 +166,33 @@ fn sure(
 
 fn verdict_lines(lines: &mut Vec<Line<'static>>, verdict: &Value, columns: usize, inks: Inks) {
     let outcome = text(verdict, "outcome");
-    let head = format!("{outcome}, {}", text(verdict, "tier"));
+    let head = format!("{outcome}, {}", tier(verdict));
     labelled(lines, "verdict", &head, columns, inks.outcome(outcome), inks);
     for reason in list(verdict, "reasons").iter().take(3) {
         let sentence = format!("{} ({})", text(reason, "message"), text(reason, "code"));
         labelled(lines, "because", &sentence, columns, Style::new(), inks);
     }
+}
+
+/// What would run instead: its end too, however long it is.
+fn edited_rows(lines: &mut Vec<Line<'static>>, text: &str, columns: usize, inks: Inks) {
+    let rows = rows::rows(text, columns.saturating_sub(2));
+    let line = |row: &Vec<escape::Glyph>| {
+        let style = |glyph: &escape::Glyph| {
+            if glyph.is_escaped { inks.hazard() } else { Style::new() }
+        };
+        let spans = row.iter().map(|glyph| Span::styled(glyph.shown.clone(), style(glyph)));
+        [Span::raw("  ")].into_iter().chain(spans).collect::<Line>()
+    };
+    let half = EDITOR_ROWS / 2;
+    if rows.len() <= EDITOR_ROWS {
+        lines.extend(rows.iter().map(line));
+        return;
+    }
+    lines.extend(rows.iter().take(half).map(line));
+    let note = format!("  ⋯ {} of {} rows are not shown ⋯", rows.len() - EDITOR_ROWS, rows.len());
+    lines.push(Line::styled(note, inks.hazard()));
+    lines.extend(rows.iter().skip(rows.len() - half).map(line));
 }
 
 /// What is being typed, with its place reversed; of a long text the rows around it.

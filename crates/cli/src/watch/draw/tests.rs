@@ -259,3 +259,57 @@ fn what_is_spelled_out_stands_out() {
         .collect();
     assert_eq!(signs, "\\u{202e}\\x1b⋯501 blanks⋯\\u{440}\\u{200b}");
 }
+
+/// Every text that an ask carries, replaced.
+fn poisoned(value: &Value, poison: &str) -> Value {
+    match value {
+        Value::String(text) => format!("{text}{poison}").into(),
+        Value::Array(items) => items.iter().map(|item| poisoned(item, poison)).collect(),
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| {
+                let keeps = ["id", "state", "opened_at", "deadline_at"].contains(&name.as_str());
+                let value = if keeps { value.clone() } else { poisoned(value, poison) };
+                (name.clone(), value)
+            };
+            members.iter().map(member).collect::<serde_json::Map<_, _>>().into()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+#[test]
+fn no_field_of_an_ask_moves_the_cursor_or_hides() {
+    let poisons = [
+        "\u{1b}]8;;http://x\u{7}click\u{1b}]8;;\u{7}",
+        "\u{9b}2J\u{90}q\u{9c}",
+        "\u{202e}\u{2066}\u{200f}\u{61c}",
+        "\u{200b}\u{feff}\u{e0041}\u{ad}\u{2060}",
+        "\r\u{8}\u{7f}\u{0}\u{b}\u{c}",
+        "e\u{301}\u{20dd}\u{fe0f}",
+    ];
+    let keys = ["", "f", "a", "a\t", "aoy", "r", "e", "e\n"];
+    for poison in poisons {
+        for ask in [publish(), removal(), edit()] {
+            for keys in keys {
+                let inbox = inbox(vec![poisoned(&ask, poison)], keys);
+                let shown = text_of(&screen(&inbox, 100, 40, COLOURS));
+                let is_raw = |sign: char| poison.contains(sign) && !sign.is_ascii_graphic();
+                let raw = shown.lines().find(|line| line.contains(is_raw));
+                assert_eq!(raw, None, "{poison:?} after {keys:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_size_can_be_drawn() {
+    let keys = ["", "f", "a", "aoy", "rno", "e", "?"];
+    for keys in keys {
+        let inbox = inbox(vec![removal(), hidden()], keys);
+        for columns in (1..130).step_by(11) {
+            for rows in (1..50).step_by(4) {
+                screen(&inbox, columns, rows, COLOURS);
+            }
+        }
+    }
+}

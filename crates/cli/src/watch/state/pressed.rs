@@ -82,7 +82,7 @@ fn in_inbox(inbox: &mut Inbox, key: Key, now: Moment) -> Vec<Effect> {
                 offer: None,
                 uses: FIRST_USES,
                 input: None,
-                tier: card.tier().to_owned(),
+                tier: card.tier(),
             });
             inbox.mode = draft.map_or(Mode::Inbox, Mode::Approve);
         }
@@ -159,7 +159,7 @@ fn in_approve(inbox: &mut Inbox, mut draft: Draft, key: Key, now: Moment) -> Vec
 /// Approves, or takes the second step first.
 fn approve(inbox: &mut Inbox, draft: Draft, reach: Reach) -> Vec<Effect> {
     // A tier that nobody knows counts as the worst.
-    if crate::watch::card::rank(&draft.tier) == 0 {
+    if crate::watch::card::rank(draft.tier) == 0 {
         inbox.mode = Mode::Sure(draft, reach, 0);
         return Vec::new();
     }
