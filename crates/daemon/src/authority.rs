@@ -11,6 +11,7 @@ mod answering;
 mod asking;
 mod changed;
 mod denied;
+pub mod explaining;
 mod gaps;
 mod granted;
 mod judging;

@@ -22,6 +22,9 @@ use crate::chance;
 /// The name of the browser's cookie.
 pub const COOKIE: &str = "portcullis";
 
+/// What the names of browsers' keys begin with.
+pub const BROWSER: &str = "dashboard-";
+
 /// How long a login link is good.
 const CODE_S: u64 = 600;
 
@@ -223,7 +226,7 @@ impl Identity {
         let short: String = id.to_string().chars().rev().take(4).collect();
         let new = NewKey {
             role: Role::Admin,
-            name: format!("dashboard-{short}"),
+            name: format!("{BROWSER}{short}"),
             owners: Owners::All,
             expires_at: Some(now.after_s(COOKIE_S)),
         };

@@ -284,6 +284,7 @@ async fn tend(app: App, journal: Option<PathBuf>) {
             _ = look.tick() => {
                 follow_clock(&app.authority).await;
                 app.look_at_policies(None).await;
+                app.authority.keep_policies().await;
                 app.authority.note_profiles().await;
                 app.authority.tend_pauses().await;
                 if let Some(journal) = &journal {

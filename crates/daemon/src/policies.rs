@@ -3,7 +3,7 @@
 //! A file that breaks while the daemon runs changes nothing: the last good version holds, and the
 //! fault is told. A project's file counts only for callers on this machine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use portcullis_approval::key::hex_sha256;
 use portcullis_engine::policy::{profile_of, with_profile};
 use portcullis_engine::{Policy, PolicyError, PolicyText, Source};
+use portcullis_layers::merge::Layer;
 use portcullis_layers::{LayerError, Layers, Places};
 
 /// How long a policy counts before its files are looked at again.
@@ -31,6 +32,8 @@ pub struct InForce {
     pub version: String,
     /// What is worth knowing about it.
     pub warnings: Vec<String>,
+    /// The files it is made of.
+    pub texts: Vec<LayerText>,
     layers: Vec<(Source, PolicyText)>,
     files: Vec<(PathBuf, Option<Stamp>)>,
     variations: Mutex<HashMap<Variation, Arc<Policy>>>,
@@ -40,6 +43,19 @@ pub struct InForce {
 /// A policy, and the same with what a door lays over it.
 // INVARIANT: the first is kept, so that no other policy can come to lie at its address.
 type Laid = (Arc<Policy>, Arc<Policy>);
+
+/// One policy file, as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerText {
+    /// Whose it is.
+    pub source: Source,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What stands in it.
+    pub text: String,
+    /// The keys that do not count because nobody has trusted the file.
+    pub left_out: Vec<String>,
+}
 
 /// The agent names a profile it may not have.
 struct NotOpen;
@@ -51,6 +67,28 @@ type Variation = (Option<String>, Option<String>);
 type Stamp = (SystemTime, u64);
 
 impl InForce {
+    /// What these files, which lie nowhere any more, made together.
+    ///
+    /// # Errors
+    /// One of them is no policy to this version.
+    pub fn of_texts(version: &str, texts: Vec<LayerText>) -> Result<InForce, PolicyError> {
+        let mut layers = Vec::new();
+        for layer in &texts {
+            let said = PolicyText::from_toml(&layer.text)?;
+            let is_whole = layer.left_out.is_empty();
+            layers.push((layer.source, if is_whole { said } else { said.stricter_only().0 }));
+        }
+        Ok(InForce {
+            policy: Arc::new(Policy::of_layers(&layers)?),
+            version: version.to_owned(),
+            warnings: Vec::new(),
+            texts,
+            layers,
+            files: Vec::new(),
+            variations: Mutex::default(),
+        })
+    }
+
     /// The policy for an agent: the profile it names, or the first one meant for it, and what its
     /// session says besides.
     ///
@@ -143,6 +181,7 @@ pub struct Policies {
     places: Places,
     named: Option<PathBuf>,
     by_directory: Mutex<HashMap<Option<PathBuf>, Held>>,
+    kept: Mutex<HashSet<String>>,
 }
 
 #[derive(Debug)]
@@ -167,7 +206,8 @@ impl Policies {
     /// # Errors
     /// A file cannot be read or is no policy.
     pub fn open(places: Places, named: Option<PathBuf>) -> Result<Policies, LayerError> {
-        let policies = Policies { places, named, by_directory: Mutex::default() };
+        let policies =
+            Policies { places, named, by_directory: Mutex::default(), kept: Mutex::default() };
         policies.load(None)?;
         Ok(policies)
     }
@@ -192,6 +232,32 @@ impl Policies {
     /// The project's file cannot be read or is no policy, and never was one.
     pub fn in_directory(&self, directory: &Path) -> Result<Arc<InForce>, LayerError> {
         self.held(Some(directory))
+    }
+
+    /// What is in force somewhere under this version, if it still is.
+    #[must_use]
+    pub fn of_version(&self, version: &str) -> Option<Arc<InForce>> {
+        let by_directory = self.by_directory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = by_directory.values();
+        held.find(|held| held.in_force.version == version).map(|held| Arc::clone(&held.in_force))
+    }
+
+    /// What is in force somewhere and was not yet marked as kept, one of each version.
+    #[must_use]
+    pub fn unkept(&self) -> Vec<Arc<InForce>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let by_directory = self.by_directory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unkept: HashMap<&str, &Arc<InForce>> = HashMap::new();
+        for held in by_directory.values().filter(|held| !kept.contains(&held.in_force.version)) {
+            unkept.insert(&held.in_force.version, &held.in_force);
+        }
+        unkept.into_values().cloned().collect()
+    }
+
+    /// Marks a version as kept.
+    pub fn mark_kept(&self, version: &str) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(version.to_owned());
     }
 
     /// Looks at the files of the policy that is in force everywhere.
@@ -255,10 +321,18 @@ impl Policies {
         let files = read.looked_at.iter().map(|path| (path.clone(), stamp(path))).collect();
         let layers =
             read.layers.iter().map(|layer| (layer.source, layer.counted.clone())).collect();
+        let text = |layer: &Layer| LayerText {
+            source: layer.source,
+            path: layer.path.clone(),
+            text: layer.text.clone(),
+            left_out: layer.left_out.clone(),
+        };
+        let texts = read.layers.iter().map(text).collect();
         let in_force = Arc::new(InForce {
             policy: Arc::new(policy),
             version,
             warnings: read.warnings,
+            texts,
             layers,
             files,
             variations: Mutex::default(),

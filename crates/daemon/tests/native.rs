@@ -19,5 +19,9 @@ mod hooks;
 mod node;
 #[path = "native/openapi.rs"]
 mod openapi;
+#[path = "native/pages.rs"]
+mod pages;
+#[path = "native/record.rs"]
+mod record;
 #[path = "native/tls.rs"]
 mod tls;

@@ -147,6 +147,26 @@ pub struct Answer {
     pub input: Option<Box<RawValue>>,
 }
 
+/// `POST /v1/asks/{id}/check`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Changed {
+    /// The input to judge instead.
+    pub input: Box<RawValue>,
+}
+
+impl Changed {
+    /// The input, to the byte.
+    ///
+    /// # Errors
+    /// It is ambiguous or too deep.
+    pub fn read(self) -> Result<String, Error> {
+        json::value(self.input.get())
+            .map_err(|message| Error::invalid(format!("`input`: {message}")))?;
+        Ok(self.input.get().to_owned())
+    }
+}
+
 /// `POST /v1/asks/decisions`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -82,6 +82,40 @@ pub struct Grants {
     pub after: Option<String>,
 }
 
+/// `POST /v1/grants` and `POST /v1/grants/preview`: an offer of an ask, for good.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewGrant {
+    /// An ask that offered the rule, settled or not.
+    pub ask: String,
+    /// The rule.
+    pub rule: String,
+}
+
+/// What a rule would have answered.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Preview {
+    /// The rule.
+    pub rule: String,
+    /// How many different calls that were asked about were looked at.
+    pub looked_at: usize,
+    /// How many of them it would have allowed.
+    pub covered: usize,
+    /// Some of those, the newest first.
+    pub examples: Vec<Example>,
+}
+
+/// A call that a rule would have allowed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Example {
+    /// The command, or tool and input.
+    pub command: String,
+    /// How bad it could be.
+    pub tier: &'static str,
+    /// Who asked.
+    pub agent: String,
+}
+
 impl Grant {
     /// The shape of a grant.
     #[must_use]
@@ -265,12 +299,4 @@ pub struct Runs {
 pub struct SessionChange {
     /// The mode; the policy's again where null.
     pub mode: Option<String>,
-}
-
-/// `POST /v1/login`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Login {
-    /// The one-time code of the link.
-    pub code: String,
 }

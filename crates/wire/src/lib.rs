@@ -5,6 +5,7 @@
 //! reader. To add a dialect, add a file under `dialects/`.
 
 pub mod asks;
+pub mod audit;
 pub mod batch;
 pub mod body;
 pub mod calls;
@@ -15,8 +16,10 @@ pub mod explanation;
 pub mod feed;
 pub mod grants;
 pub mod json;
+pub mod login;
 pub mod nearest;
 pub mod pause;
 pub mod policy;
+pub mod stats;
 pub mod traces;
 pub mod verdict;

@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use super::access::{self, RunAccess};
 use super::{Authority, Fault, Seen, Submission};
+use crate::policies::InForce;
 
 /// What a dialect lays over every policy, and how its calls go on.
 #[derive(Clone)]
@@ -95,6 +96,17 @@ pub struct Judged {
     pub hosts: Hosts,
     /// The grants that allow it, if it takes any.
     pub used: Vec<Arc<Grant>>,
+}
+
+/// Other circumstances than those of this moment.
+#[derive(Debug, Default)]
+pub(super) struct Under {
+    /// The policy files as they were.
+    pub(super) in_force: Option<Arc<InForce>>,
+    /// Grants that were made later do not count.
+    pub(super) before: Option<Moment>,
+    /// A grant that counts as if it were there.
+    pub(super) also: Option<Arc<Grant>>,
 }
 
 impl Authority {
@@ -194,6 +206,20 @@ impl Authority {
     /// # Errors
     /// There is no policy to judge it by.
     pub async fn judge_again(&self, ask: &Ask, input: &str) -> Result<Verdict, Fault> {
+        let (verdict, _) = self.judge_under(ask, input, &Under::default()).await?;
+        Ok(verdict)
+    }
+
+    /// The same under other circumstances; gives also what the policy is called by.
+    ///
+    /// # Errors
+    /// There is no policy to judge it by.
+    pub(super) async fn judge_under(
+        &self,
+        ask: &Ask,
+        input: &str,
+        under: &Under,
+    ) -> Result<(Verdict, String), Fault> {
         let seen = if ask.bound.cwd.is_some() { Seen::Live } else { Seen::Nothing };
         let call = ask.call.with_input(input);
         let name = self.inner.grants.key_name(ask.asker.key);
@@ -202,8 +228,12 @@ impl Authority {
         let own = session.as_ref().and_then(|session| session.policy.as_deref());
         let access = self.access_of(ask).await?;
         let profile = call.profile.as_deref();
-        let (policy, _) =
-            self.policy(name, &call, profile, &ask.door, &seen, own, access.as_ref())?;
+        let in_force = match &under.in_force {
+            Some(in_force) => Arc::clone(in_force),
+            None => self.in_force(&call, &seen)?,
+        };
+        let (policy, version) =
+            self.policy_in(&in_force, name, &call, profile, &ask.door, own, access.as_ref())?;
         let caller = Caller {
             asker: &ask.asker,
             session: call.session.as_deref(),
@@ -211,6 +241,8 @@ impl Authority {
             profile: call.profile.as_deref(),
         };
         let mut grants = self.inner.grants.serving(&caller, self.now());
+        grants.retain(|grant| under.before.is_none_or(|before| grant.made_at < before));
+        grants.extend(under.also.clone());
         if access.is_some() {
             grants = access::on_access(grants, &call);
         }
@@ -223,7 +255,8 @@ impl Authority {
             None => root_of(session.as_ref()),
         };
         let input = serde_json::from_str(input).unwrap_or(Value::Null);
-        Ok(judge(&policy, &engine_call(&call, input, root), &*world(&seen)))
+        let verdict = judge(&policy, &engine_call(&call, input, root), &*world(&seen));
+        Ok((verdict, version))
     }
 
     /// The policy that calls of a session are judged by, grants aside.
@@ -249,10 +282,30 @@ impl Authority {
         own: Option<&str>,
         access: Option<&RunAccess>,
     ) -> Result<(Arc<Policy>, String), Fault> {
-        let in_force = match (seen, &call.cwd) {
+        let in_force = self.in_force(call, seen)?;
+        self.policy_in(&in_force, key_name, call, profile, door, own, access)
+    }
+
+    /// What is in force where a call would run.
+    fn in_force(&self, call: &CallText, seen: &Seen) -> Result<Arc<InForce>, Fault> {
+        Ok(match (seen, &call.cwd) {
             (Seen::Live, Some(cwd)) => self.policies().in_directory(Path::new(cwd))?,
             _ => self.policies().everywhere()?,
-        };
+        })
+    }
+
+    /// The policy for a call under what is in force, and what that is called by.
+    #[expect(clippy::too_many_arguments, reason = "each says something else about the call")]
+    fn policy_in(
+        &self,
+        in_force: &InForce,
+        key_name: &str,
+        call: &CallText,
+        profile: Option<&str>,
+        door: &str,
+        own: Option<&str>,
+        access: Option<&RunAccess>,
+    ) -> Result<(Arc<Policy>, String), Fault> {
         let files = profile.and_then(|profile| self.profiles_of(profile));
         let policy = match in_force.for_agent(key_name, profile, own)? {
             Some(policy) => policy,

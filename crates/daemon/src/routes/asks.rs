@@ -131,7 +131,10 @@ async fn answered(
 }
 
 /// An ask that this caller may see: an agent its own, an approver those of its owners.
-async fn visible(app: &App, caller: &Caller, id: &str) -> Result<AskRecord, ApiError> {
+///
+/// # Errors
+/// There is none, or the store cannot be read.
+pub async fn visible(app: &App, caller: &Caller, id: &str) -> Result<AskRecord, ApiError> {
     let id = ask_id(id).ok_or_else(ApiError::no_such_ask)?;
     let record = app.authority.store().ask(id).await?;
     let may_see = |record: &AskRecord| match caller.key.role {

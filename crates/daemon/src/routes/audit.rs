@@ -1,25 +1,25 @@
-//! The record: audit entries, signed statements about their end, and numbers.
-
-use std::collections::BTreeMap;
+//! The record: audit entries, signed statements about their end, and whether the chain is whole.
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use portcullis_approval::audit::Checkpoint;
-use portcullis_approval::{Moment, Owners};
+use portcullis_approval::audit::{Broken, Chain, Checkpoint};
+use portcullis_approval::key::hex;
+use portcullis_approval::receipt::key_name;
 use portcullis_store::AuditFilter;
 use portcullis_wire::asks::raw;
+use portcullis_wire::audit::{AuditState, BrokenEntry};
 use portcullis_wire::errors::Error;
 use portcullis_wire::feed;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::App;
 use crate::error::{ApiError, json_response};
 use crate::extract::Query;
 use crate::identity::Caller;
 
-/// So many entries are counted for the numbers.
-const MOST_COUNTED: usize = 200_000;
+/// So many entries are checked at once.
+const MOST_CHECKED: usize = 200_000;
 
 /// `GET /v1/audit`: entries in order, each as it is chained.
 pub async fn list(
@@ -27,14 +27,29 @@ pub async fn list(
     caller: Caller,
     query: Query,
 ) -> Result<Response, ApiError> {
-    query.only(&["after", "limit", "kind", "subject"])?;
+    query.only(&["after", "limit", "kind", "subject", "order"])?;
+    let is_newest_first = match query.get("order") {
+        None | Some("oldest") => false,
+        Some("newest") => true,
+        Some(other) => {
+            let message = format!("`order`: `{other}` is neither oldest nor newest");
+            return Err(Error::invalid(message).into());
+        }
+    };
     let after = match query.get("after") {
-        None => 0,
-        Some(cursor) => feed::position(cursor)
-            .ok_or_else(|| Error::invalid(format!("`after`: `{cursor}` is no cursor")))?,
+        None => None,
+        Some(cursor) => Some(
+            feed::position(cursor)
+                .ok_or_else(|| Error::invalid(format!("`after`: `{cursor}` is no cursor")))?,
+        ),
     };
     let limit = query.limit()?;
-    let mut filter = AuditFilter::after(after, limit);
+    let mut filter = AuditFilter::after(0, limit);
+    if is_newest_first {
+        filter.before = Some(after.unwrap_or(u64::MAX >> 1));
+    } else {
+        filter.after = after.unwrap_or(0);
+    }
     filter.owners = caller.owners();
     filter.kinds = query.get("kind").map(str::to_owned).into_iter().collect();
     filter.subject = query.get("subject").map(str::to_owned);
@@ -61,72 +76,61 @@ pub async fn checkpoint(State(app): State<App>) -> Result<Response, ApiError> {
     Ok(json_response(StatusCode::OK, &raw(&checkpoint.line())))
 }
 
-/// `GET /v1/stats`: calls and asks by day, outcomes, tiers, and how long answers took.
-pub async fn stats(
-    State(app): State<App>,
-    caller: Caller,
-    query: Query,
-) -> Result<Response, ApiError> {
-    query.only(&["days"])?;
-    let days = query.number("days")?.unwrap_or(14).clamp(1, 366);
-    let now = app.authority.now();
-    let since = Moment::from_ms(now.ms() - i64::try_from(days).unwrap_or(1) * 86_400_000);
-    let numbers = count(&app, caller.owners(), since).await?;
-    Ok(json_response(StatusCode::OK, &numbers))
-}
-
-async fn count(app: &App, owners: Owners, since: Moment) -> Result<Value, ApiError> {
-    let mut by_day: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
-    let mut outcomes: BTreeMap<String, u64> = BTreeMap::new();
-    let mut tiers: BTreeMap<String, u64> = BTreeMap::new();
-    let mut opened: BTreeMap<String, Moment> = BTreeMap::new();
-    let mut answer_ms: Vec<i64> = Vec::new();
+/// `GET /v1/audit/state`: whether this node's chain is whole, entry by entry, and how far it is
+/// signed.
+pub async fn state(State(app): State<App>) -> Result<Response, ApiError> {
+    let store = app.authority.store();
+    let (head, node) = (store.head().await?, store.node());
+    let public = app.authority.signer().public();
+    let mut points = store.checkpoints().await?;
+    points.retain(|point| point.node == node);
+    let base = head.base.unwrap_or((0, portcullis_approval::audit::NOTHING));
+    let mut chain = Chain::after(base.0, base.1);
     let mut filter = AuditFilter::after(0, 1000);
-    filter.owners = owners;
-    filter.since = Some(since);
-    filter.kinds = ["call.judged", "ask.opened", "ask.settled"].map(str::to_owned).to_vec();
-    let mut counted = 0;
-    loop {
-        let page = app.authority.store().audit(&filter).await?;
-        counted += page.len();
+    let mut broken = points.iter().find(|point| !point.is_signed_by(&public)).map(|point| Broken {
+        node: node.to_owned(),
+        seq: point.seq,
+        what: "its checkpoint is not signed with this node's key".to_owned(),
+    });
+    let mut checked = 0;
+    let mut is_complete = false;
+    'pages: while broken.is_none() && checked < MOST_CHECKED {
+        let page = store.audit(&filter).await?;
         for entry in &page {
             filter.after = entry.position;
-            let data: Value = serde_json::from_str(&entry.data).unwrap_or_default();
-            let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
-            let day: String = entry.at.to_string().chars().take(10).collect();
-            *by_day.entry(day).or_default().entry(entry.kind.clone()).or_default() += 1;
-            match entry.kind.as_str() {
-                "call.judged" => {
-                    *outcomes.entry(text("outcome")).or_default() += 1;
-                    *tiers.entry(text("tier")).or_default() += 1;
-                }
-                "ask.opened" => {
-                    opened.insert(entry.subject.clone(), entry.at);
-                }
-                _ => {
-                    if let Some(at) = opened.remove(&entry.subject)
-                        && text("reason") == "approver"
-                    {
-                        answer_ms.push(entry.at.ms() - at.ms());
-                    }
-                }
+            if entry.node != node {
+                continue;
+            }
+            if let Err(found) = chain.take(&entry.line()) {
+                broken = Some(found);
+                break 'pages;
+            }
+            checked += 1;
+            let (seq, hash) = chain.head();
+            if points.iter().any(|point| point.seq == seq && point.hash != hash) {
+                let what = "it is not the one that was signed".to_owned();
+                broken = Some(Broken { node: node.to_owned(), seq, what });
+                break 'pages;
             }
         }
-        if page.len() < filter.limit || counted >= MOST_COUNTED {
+        if page.len() < filter.limit {
+            is_complete = true;
             break;
         }
     }
-    answer_ms.sort_unstable();
-    let median = answer_ms.get(answer_ms.len() / 2).copied();
-    let pending = app.authority.store().pending_count().await?;
-    Ok(json!({
-        "since_at": since.to_string(),
-        "days": by_day,
-        "outcomes": outcomes,
-        "tiers": tiers,
-        "answers": answer_ms.len(),
-        "median_answer_ms": median,
-        "pending": pending,
-        "is_complete": counted < MOST_COUNTED,
-    }))
+    let signed = points.iter().max_by_key(|point| point.seq);
+    let shape = AuditState {
+        node: node.to_owned(),
+        seq: head.seq,
+        hash: hex(&head.hash),
+        checked,
+        is_whole: broken.is_none(),
+        is_complete,
+        broken: broken.map(|broken| BrokenEntry { seq: broken.seq, what: broken.what }),
+        checkpoints: points.len(),
+        signed_seq: signed.map(|point| point.seq),
+        signed_at: signed.map(|point| point.at.to_string()),
+        key: key_name(&public),
+    };
+    Ok(json_response(StatusCode::OK, &shape))
 }

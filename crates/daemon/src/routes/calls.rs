@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use portcullis_approval::Moment;
 use portcullis_approval::ask::Written;
 use portcullis_engine::policy_text::Headless;
 use portcullis_engine::{Mode, Outcome, policy};
@@ -13,6 +14,7 @@ use portcullis_store::AuditFilter;
 use portcullis_wire::asks::{self, Decision};
 use portcullis_wire::calls::{Answered, Call, Hosts, MOST_WAIT_MS};
 use portcullis_wire::errors::Error;
+use portcullis_wire::explanation::Explanation;
 use portcullis_wire::feed;
 use serde_json::json;
 
@@ -67,18 +69,31 @@ fn hosts(hosts: &policy::Hosts) -> Option<Hosts> {
     (!is_default).then_some(Hosts { answer_native_prompts, headless })
 }
 
-/// `POST /v1/check`: the verdict about a call, and nothing else.
+/// `POST /v1/check[?explain=1]`: the verdict about a call, and nothing else; or the whole way to
+/// it.
 pub async fn check(
     State(app): State<App>,
     caller: Caller,
+    query: Query,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
+    query.only(&["explain"])?;
     let call = Call::read(&body)?;
-    let judged = app.authority.check(&submitted(&app, &caller, &call, false).await?).await?;
-    let shape = json!({
-        "outcome": judged.verdict.outcome.name(),
-        "verdict": asks::raw(&verdict_text(&judged.verdict)),
-    });
+    let submission = submitted(&app, &caller, &call, false).await?;
+    let judged = app.authority.check(&submission).await?;
+    let outcome = judged.verdict.outcome.name();
+    let shape = if query.get("explain") == Some("1") {
+        let explanation = Explanation {
+            tool: &submission.call.tool,
+            input: &submission.input,
+            cwd: submission.call.cwd.as_deref().unwrap_or(""),
+            verdict: &judged.verdict,
+        };
+        let policy = json!({ "version": judged.bound.policy, "is": "now" });
+        json!({ "outcome": outcome, "explanation": explanation, "policy": policy })
+    } else {
+        json!({ "outcome": outcome, "verdict": asks::raw(&verdict_text(&judged.verdict)) })
+    };
     Ok(json_response(StatusCode::OK, &shape))
 }
 
@@ -88,7 +103,15 @@ pub async fn history(
     caller: Caller,
     query: Query,
 ) -> Result<Response, ApiError> {
-    query.only(&["limit", "after", "outcome", "tier", "agent", "session", "q"])?;
+    query.only(&[
+        "limit", "after", "outcome", "tier", "agent", "session", "tool", "host", "since", "q",
+    ])?;
+    let since = match query.get("since") {
+        None => None,
+        Some(text) => Some(Moment::parse(text).ok_or_else(|| {
+            Error::invalid(format!("`since`: `{text}` is no time; write 2026-11-15T20:15:00.000Z"))
+        })?),
+    };
     let limit = query.limit()?;
     let before = match query.get("after") {
         None => u64::MAX >> 1,
@@ -97,6 +120,7 @@ pub async fn history(
     };
     let mut filter = AuditFilter::after(0, 1000);
     filter.before = Some(before);
+    filter.since = since;
     filter.kinds = vec!["call.judged".to_owned()];
     filter.owners = caller.owners();
     let mut calls = Vec::new();
@@ -138,8 +162,27 @@ fn fits(query: &Query, data: &serde_json::Value, text: &str) -> bool {
     let is = |name: &str| {
         query.get(name).is_none_or(|want| data.get(name).and_then(|got| got.as_str()) == Some(want))
     };
-    ["outcome", "tier", "agent", "session"].into_iter().all(is)
-        && query.get("q").is_none_or(|want| text.contains(want))
+    ["outcome", "tier", "agent", "session", "tool", "host"].into_iter().all(is)
+        && query.get("q").is_none_or(|want| {
+            // As people see it, and as it is written down.
+            let (want, input) = (want.to_lowercase(), data.get("input").map(words));
+            input.is_some_and(|input| input.to_lowercase().contains(&want))
+                || text.to_lowercase().contains(&want)
+        })
+}
+
+/// The texts of an input.
+fn words(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(items) => items.iter().map(words).collect::<Vec<_>>().join(" "),
+        serde_json::Value::Object(members) => {
+            members.values().map(words).collect::<Vec<_>>().join(" ")
+        }
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {
+            String::new()
+        }
+    }
 }
 
 /// The verdict as it is shown.

@@ -3,14 +3,23 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use portcullis_approval::{Ask, Granted};
 use portcullis_store::{GrantFilter, GrantRecord};
-use portcullis_wire::errors::Error;
-use portcullis_wire::grants::{Grant, Grants};
+use portcullis_wire::body;
+use portcullis_wire::errors::{Code, Error};
+use portcullis_wire::grants::{Example, Grant, Grants, NewGrant, Preview};
 
 use crate::App;
 use crate::error::{ApiError, json_response};
-use crate::extract::Query;
+use crate::extract::{Bytes, Query};
 use crate::identity::Caller;
+use crate::routes::asks::visible;
+
+/// So many calls are shown that a rule would have allowed.
+const MOST_EXAMPLES: usize = 8;
+
+/// The longest of them, in characters.
+const MOST_EXAMPLE: usize = 500;
 
 /// `GET /v1/grants`: grants that are good, oldest first; all of them with `?all=1`.
 pub async fn list(
@@ -34,6 +43,58 @@ pub async fn list(
         .flatten();
     let grants = records.iter().map(shape).collect();
     Ok(json_response(StatusCode::OK, &Grants { grants, after }))
+}
+
+/// `POST /v1/grants`: a rule that an ask offered counts from now on.
+pub async fn make(
+    State(app): State<App>,
+    caller: Caller,
+    Bytes(body): Bytes,
+) -> Result<Response, ApiError> {
+    let grant = offered(&app, &caller, &body).await?;
+    app.authority.make_grant(grant.clone(), &caller.key.name).await?;
+    Ok(json_response(StatusCode::CREATED, &Grant::new(&grant)))
+}
+
+/// `POST /v1/grants/preview`: what such a rule would have answered.
+pub async fn preview(
+    State(app): State<App>,
+    caller: Caller,
+    Bytes(body): Bytes,
+) -> Result<Response, ApiError> {
+    let grant = offered(&app, &caller, &body).await?;
+    let rule = match &grant.granted {
+        Granted::Pattern(rule) => rule.clone(),
+        Granted::Exact { tool, .. } => tool.clone(),
+    };
+    let (looked_at, covered) = app.authority.would_cover(grant).await?;
+    let examples = covered.iter().take(MOST_EXAMPLES).map(example).collect();
+    let shape = Preview { rule, looked_at, covered: covered.len(), examples };
+    Ok(json_response(StatusCode::OK, &shape))
+}
+
+async fn offered(
+    app: &App,
+    caller: &Caller,
+    body: &[u8],
+) -> Result<portcullis_approval::Grant, ApiError> {
+    let new: NewGrant = body::read(body)?;
+    let ask = visible(app, caller, &new.ask).await?.ask;
+    let grant = app.authority.offered(&ask, &new.rule, &caller.key.name);
+    grant.ok_or_else(|| {
+        let message = format!("rule `{}` is not among the offers of this ask", new.rule);
+        Error::new(Code::RuleRefused, message).into()
+    })
+}
+
+fn example(ask: &Ask) -> Example {
+    let input: serde_json::Value = serde_json::from_str(&ask.call.input).unwrap_or_default();
+    let command = match input.get("command").and_then(|command| command.as_str()) {
+        Some(command) => command.to_owned(),
+        None => format!("{} {}", ask.call.tool, ask.call.input),
+    };
+    let command = command.chars().take(MOST_EXAMPLE).collect();
+    Example { command, tier: ask.tier.name(), agent: ask.asker.agent.clone() }
 }
 
 /// `DELETE /v1/grants/{id}`: the next call is judged without it.

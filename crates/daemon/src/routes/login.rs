@@ -3,15 +3,16 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
+use portcullis_approval::Role;
 use portcullis_wire::body;
 use portcullis_wire::errors::{Code, Error};
-use portcullis_wire::grants::Login;
+use portcullis_wire::login::{Browser, Link, Login, SignedIn};
 use serde_json::json;
 
 use crate::App;
 use crate::error::{ApiError, json_response};
 use crate::extract::Bytes;
-use crate::identity::{COOKIE, Caller, key_entry};
+use crate::identity::{BROWSER, COOKIE, Caller, key_entry};
 
 /// `POST /v1/login`: exchanges a one-time code for a cookie.
 pub async fn login(State(app): State<App>, Bytes(body): Bytes) -> Result<Response, ApiError> {
@@ -29,6 +30,44 @@ pub async fn login(State(app): State<App>, Bytes(body): Bytes) -> Result<Respons
         secret.reveal()
     );
     with_cookie(json_response(StatusCode::OK, &json!({ "role": "admin" })), &cookie)
+}
+
+/// `GET /v1/login`: whose key was shown, and which browsers are signed in.
+pub async fn show(State(app): State<App>, caller: Caller) -> Result<Response, ApiError> {
+    let now = app.authority.now();
+    let keys = if caller.key.role == Role::Admin {
+        app.authority.store().keys().await?
+    } else {
+        Vec::new()
+    };
+    let browsers = keys
+        .iter()
+        .map(|record| &record.key)
+        .filter(|key| key.name.starts_with(BROWSER) && key.counts_at(now))
+        .map(|key| Browser {
+            id: key.id.to_string(),
+            name: key.name.clone(),
+            made_at: key.made_at.to_string(),
+            expires_at: key.expires_at.map(|at| at.to_string()),
+            is_this: key.id == caller.key.id,
+        })
+        .collect();
+    let shape = SignedIn {
+        id: caller.key.id.to_string(),
+        name: caller.key.name.clone(),
+        role: caller.key.role.name(),
+        browsers,
+    };
+    Ok(json_response(StatusCode::OK, &shape))
+}
+
+/// `POST /v1/login/link`: a code by which another browser signs in.
+pub async fn link(State(app): State<App>) -> Result<Response, ApiError> {
+    let code = app.identity.new_code(app.authority.now()).map_err(|error| {
+        tracing::error!("no code could be made: {error}");
+        Error::new(Code::Unavailable, "no code could be made")
+    })?;
+    Ok(json_response(StatusCode::CREATED, &Link { code }))
 }
 
 /// `DELETE /v1/login`: the browser's key counts no longer.

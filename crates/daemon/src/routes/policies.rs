@@ -5,7 +5,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{object, quoted};
-use portcullis_engine::{Policy, PolicyText, Source};
+use portcullis_engine::call::Call;
+use portcullis_engine::{Lexical, Policy, PolicyText, Source, judge};
+use portcullis_layers::Places;
 use portcullis_wire::errors::{Code, Error};
 use serde_json::{Value, json};
 
@@ -13,6 +15,7 @@ use crate::App;
 use crate::error::{ApiError, json_response};
 use crate::extract::Bytes;
 use crate::identity::Caller;
+use crate::policies::{InForce, LayerText};
 
 /// `GET /v1/policy`: what is in force everywhere.
 pub async fn show(State(app): State<App>) -> Result<Response, ApiError> {
@@ -43,11 +46,48 @@ pub async fn show(State(app): State<App>) -> Result<Response, ApiError> {
             "unused_approval_s": policy.asks.unused_approval_s,
         },
         "warnings": in_force.warnings,
+        "layers": in_force.texts.iter().map(layer).collect::<Vec<_>>(),
+        "tests": tests(&in_force, app.authority.policies().places()),
         "lint": policy.lint().iter().map(|warning| json!({
             "code": warning.code, "message": warning.message, "source": warning.source.name(),
         })).collect::<Vec<_>>(),
     });
     Ok(json_response(StatusCode::OK, &shape))
+}
+
+fn layer(layer: &LayerText) -> Value {
+    json!({
+        "source": layer.source.name(),
+        "path": layer.path.to_string_lossy(),
+        "text": layer.text,
+        "left_out": layer.left_out,
+    })
+}
+
+/// What became of the tests that the files hold; paths are taken as they are written.
+fn tests(in_force: &InForce, places: &Places) -> Vec<Value> {
+    let home = places.home.as_ref().and_then(|home| home.to_str()).unwrap_or("/");
+    let mut tests = Vec::new();
+    for layer in &in_force.texts {
+        let said = PolicyText::from_toml(&layer.text).unwrap_or_default();
+        for test in said.tests {
+            let cwd = test.cwd.clone().unwrap_or_else(|| home.to_owned());
+            let mut call = Call::new(&test.tool, test.input.clone(), &cwd);
+            call.home = Some(home.to_owned());
+            let policy = (*in_force.policy).clone();
+            let policy = test.mode.map_or(policy.clone(), |mode| policy.with_mode(mode));
+            let got = judge(&policy, &call, &Lexical).outcome;
+            let command = test.input.get("command").and_then(Value::as_str);
+            tests.push(json!({
+                "path": layer.path.to_string_lossy(),
+                "case": command.map_or_else(|| format!("{} {}", test.tool, test.input), str::to_owned),
+                "wanted": test.outcome.name(),
+                "got": got.name(),
+                "passed": got == test.outcome,
+            }));
+        }
+    }
+    tests
 }
 
 /// `PUT /v1/policy`: replaces the user's policy file with a TOML text that holds.

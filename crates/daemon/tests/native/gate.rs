@@ -30,6 +30,7 @@ fn filled(route: &RouteInfo) -> String {
         // A feed that is let in goes on for ever; with this it is let in and then refused.
         .replace("/v1/events", "/v1/events?nothing=1")
         .replace("{host}", "claude")
+        .replace("{cursor}", "00000000000004d2")
         .replace("{grantId}", "019444a0-1234-7abc-8000-abcdef123456")
 }
 

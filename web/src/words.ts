@@ -1,0 +1,114 @@
+// Words for people: times, spans, names, and what a call is in one line.
+
+import { line } from "./show";
+import type { Ask, Decision, Json, Tier } from "./wire";
+
+export const TIERS: Tier[] = ["safe", "review", "dangerous", "destructive"];
+
+export const rank = (tier: Tier): number => TIERS.indexOf(tier);
+
+/** A span of time, short: `4 s`, `12 min`, `3 h`. */
+export const span = (ms: number): string => {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+};
+
+/** What is left, to the second: `04:09`, `1:04:09`. */
+export const countdown = (ms: number): string => {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const two = (number: number) => String(number).padStart(2, "0");
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${two(m)}:${two(s)}`;
+};
+
+export const ago = (at: string, now: number): string => {
+  const ms = now - Date.parse(at);
+  return ms < 5000 ? "just now" : `${span(ms)} ago`;
+};
+
+/** A moment of the record: date and time of this place. */
+export const moment = (at: string): string =>
+  new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+export const size = (bytes: number): string => {
+  if (bytes < 1024) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KiB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+};
+
+export const count = (number: number, one: string, many = `${one}s`): string => `${number.toLocaleString()} ${number === 1 ? one : many}`;
+
+const field = (input: Json | undefined, ...names: string[]): string | undefined => {
+  if (input === null || typeof input !== "object" || Array.isArray(input)) return undefined;
+  for (const name of names) {
+    const value = input[name];
+    if (typeof value === "string") return value;
+  }
+  return undefined;
+};
+
+/** The field that holds the command of a call, if its input has one. */
+export const commandField = (input: Json): string | undefined =>
+  ["command", "cmd", "script"].find((name) => field(input, name) !== undefined);
+
+/** What a call would run or touch, as text. */
+export const commandOf = (call: { tool: string; input?: Json | undefined }): string => {
+  if (call.input === undefined) return "";
+  const text = field(call.input, "command", "cmd", "script", "resource", "file_path", "path", "url", "query");
+  return text ?? JSON.stringify(call.input, null, 2);
+};
+
+/** Whether the text of a call is a command, so that spans of acts are spans of it. */
+export const isCommand = (call: { input?: Json | undefined }): boolean => call.input !== undefined && commandField(call.input) !== undefined;
+
+/** A call in one line, as a list has it: nothing is hidden but what the row has no room for. */
+export const title = (call: { tool: string; input?: Json | undefined }): string => line(commandOf(call).slice(0, 400));
+
+/** How an ask ended, in one sentence. */
+export const ending = (ask: Ask, decision: Decision): string => {
+  const how: Record<string, string> = { approved: "approved", rejected: "rejected", expired: "expired", cancelled: "withdrawn" };
+  const state = how[ask.state] ?? ask.state;
+  if (decision.reason === "approver") {
+    const scope = decision.scope === "once" ? "" : ` (${SCOPES[decision.scope] ?? decision.scope})`;
+    const changed = decision.input === undefined ? "" : ", changed";
+    return `${state}${changed}${scope} by ${line(decision.by)} · ${line(decision.door)}`;
+  }
+  return `${state}: ${REASONS[decision.reason] ?? line(decision.reason)}`;
+};
+
+export const SCOPES: Record<string, string> = { once: "once", run: "this run", session: "this session", always: "always" };
+
+export const REASONS: Record<string, string> = {
+  fallback: "nobody answered in time",
+  withdrawn: "the agent took it back",
+  run_ended: "the run has ended",
+  agent_gone: "the agent is gone",
+  grant: "a grant answered it",
+};
+
+/** The sort of call, for answering many at once: the same tool and program, as bad as each other. */
+export const sort = (ask: Ask): string => {
+  const acts = ask.verdict.acts;
+  const worst = [...acts].sort((a, b) => rank(b.tier) - rank(a.tier)).find((act) => !act.read_only) ?? acts[0];
+  const program = (worst?.argv[0] ?? "").split("/").pop() ?? "";
+  const more = worst?.argv[1] && /^[a-z][a-z-]*$/u.test(worst.argv[1]) ? ` ${worst.argv[1]}` : "";
+  return [ask.call.tool, ask.verdict.tier, `${program}${more}`].join(" ");
+};
+
+/** Three more commands that a rule would allow, made from the rule itself. */
+export const examples = (rule: string, own: string): string[] => {
+  const open = rule.indexOf("(");
+  const tool = open < 0 ? rule : rule.slice(0, open);
+  const content = open < 0 ? "" : rule.slice(open + 1, -1);
+  const made = content.endsWith(":*")
+    ? ["", " --force", " -x some/other/thing", " anything else"].map((rest) => content.slice(0, -2) + rest)
+    : content.includes("*")
+      ? ["notes.txt", "deep/below/config.json", "any.sh"].map((name) => content.replace(/\*\*\/\*|\*\*|\*/u, name))
+      : content === ""
+        ? [`every call of ${tool}`]
+        : [content];
+  return made.filter((example) => example !== own).slice(0, 3);
+};

@@ -1,0 +1,126 @@
+// The inbox: its order, its window, and the feed that keeps it.
+
+import { afterEach, expect, test, vi } from "vitest";
+import { diff } from "../src/diff";
+import { Feed } from "../src/feed";
+import { windowOf } from "../src/list";
+import { inOrder } from "../src/pages/inbox";
+import type { Ask, Tier } from "../src/wire";
+import { countdown, examples, sort, span } from "../src/words";
+import { ask } from "./asks";
+
+const one = (id: string, tier: Tier, at: string): Ask => ask("npm publish", { id, opened_at: at }, tier);
+
+test("the riskiest comes first, of those the newest", () => {
+  const asks = [one("a", "review", "2026-01-01"), one("b", "destructive", "2026-01-01"), one("c", "review", "2026-01-02"), one("d", "dangerous", "2026-01-03")];
+  expect(inOrder(asks).map((each) => each.id)).toEqual(["b", "d", "c", "a"]);
+});
+
+test("a thousand rows draw no more than one sees", () => {
+  expect(windowOf(0, 680, 68, 1000)).toEqual([0, 16]);
+  expect(windowOf(34_000, 680, 68, 1000)).toEqual([494, 516]);
+  expect(windowOf(0, 680, 68, 3)).toEqual([0, 3]);
+});
+
+test("only calls of one sort are answered together", () => {
+  expect(sort(ask("npm install a"))).toBe(sort(ask("npm install b")));
+  expect(sort(ask("npm install a"))).not.toBe(sort(ask("npm publish")));
+  expect(sort(ask("npm install a", {}, "dangerous"))).not.toBe(sort(ask("npm install a")));
+});
+
+test.each([
+  ["a\nb\nc", "a\nx\nc", [" a", "-b", "+x", " c"]],
+  ["", "new", ["+new"]],
+  ["gone", "", ["-gone"]],
+  ["a\nb", "b\na", ["-a", " b", "+a"]],
+])("the difference of %j and %j", (before, after, want) => {
+  expect(diff(before, after).map((row) => row.sign + row.text)).toEqual(want);
+});
+
+test("times for people", () => {
+  expect([span(4000), span(125_000), span(7_300_000)]).toEqual(["4 s", "2 min", "2 h"]);
+  expect([countdown(249_000), countdown(3_849_000), countdown(-1)]).toEqual(["04:09", "1:04:09", "00:00"]);
+});
+
+test("examples of a rule come from the rule", () => {
+  expect(examples("Bash(npm publish:*)", "npm publish")).toHaveLength(3);
+  expect(examples("Edit(src/**)", "")[0]).toBe("src/notes.txt");
+});
+
+/** A stream that is played by hand. */
+class Stream extends EventTarget {
+  static all: Stream[] = [];
+  onopen: (() => void) | null = null;
+  onerror: (() => void) | null = null;
+  isClosed = false;
+  constructor(readonly path: string) {
+    super();
+    Stream.all.push(this);
+  }
+  close() {
+    this.isClosed = true;
+  }
+  say(type: string, cursor: string, about: Ask) {
+    this.dispatchEvent(new MessageEvent(type, { data: JSON.stringify({ cursor, type, at: "", ask: about }) }));
+  }
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+  Stream.all = [];
+});
+
+const calm = () => vi.advanceTimersByTimeAsync(0);
+
+test("the feed takes up where it broke off, and the row is the truth", async () => {
+  vi.useFakeTimers();
+  let rows = [one("a", "review", "1"), one("b", "review", "2")];
+  let isUp = true;
+  vi.stubGlobal("fetch", async (path: string) => {
+    if (!isUp) throw new TypeError("refused");
+    return new Response(JSON.stringify(path.startsWith("/v1/asks") ? { asks: rows } : {}), { status: 200 });
+  });
+  const feed = new Feed((path) => new Stream(path) as unknown as EventSource);
+  const opened: string[] = [];
+  feed.listen((_, fresh) => fresh && opened.push(fresh.id));
+  feed.start();
+  Stream.all[0]?.say("ask.opened", "01", one("a", "review", "1"));
+  Stream.all[0]?.onopen?.();
+  await calm();
+  expect([feed.inbox.link, [...feed.inbox.asks.keys()]]).toEqual(["live", ["a", "b"]]);
+  expect(opened).toEqual([]);
+
+  Stream.all[0]?.say("ask.opened", "02", one("c", "review", "3"));
+  expect(opened).toEqual(["c"]);
+  Stream.all[0]?.say("ask.settled", "03", { ...one("b", "review", "2"), state: "approved" });
+  expect([...feed.inbox.asks.keys()]).toEqual(["a", "c"]);
+
+  isUp = false;
+  Stream.all[0]?.onerror?.();
+  expect(feed.inbox.link).toBe("offline");
+  expect([...feed.inbox.asks.keys()]).toEqual(["a", "c"]);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(feed.inbox.link).toBe("offline");
+  isUp = true;
+  rows = [one("d", "review", "4")];
+  await vi.advanceTimersByTimeAsync(6000);
+  const last = Stream.all.at(-1);
+  expect(last?.path).toBe("/v1/events?after=03");
+  last?.say("ask.settled", "04", { ...one("c", "review", "3"), state: "rejected" });
+  last?.onopen?.();
+  await calm();
+  expect([feed.inbox.link, [...feed.inbox.asks.keys()]]).toEqual(["live", ["d"]]);
+  expect(feed.inbox.settled.map((each) => each.id)).toEqual(["c", "b"]);
+  feed.stop();
+});
+
+test("who is signed out is told so", async () => {
+  vi.useFakeTimers();
+  vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ error: { code: "UNAUTHORIZED", message: "no valid key" } }), { status: 401 }));
+  const feed = new Feed((path) => new Stream(path) as unknown as EventSource);
+  feed.start();
+  Stream.all[0]?.onerror?.();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(feed.inbox.link).toBe("signed-out");
+});
