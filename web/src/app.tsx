@@ -131,6 +131,7 @@ export const App = ({ feed, failure }: { feed: Feed; failure: string | undefined
   useEffect(() => feed.listen((_, opened) => opened && notify.about(opened)), [feed]);
   const waiting = inbox.asks.size;
   const worst = [...inbox.asks.values()].some((ask) => ask.verdict.tier === "destructive" || ask.verdict.tier === "dangerous");
+  useEffect(() => document.querySelector(".nav [aria-current]")?.scrollIntoView?.({ inline: "nearest", block: "nearest" }), [page]);
   useEffect(() => {
     document.title = waiting === 0 ? "Portcullis" : `(${waiting}) Portcullis`;
   }, [waiting]);

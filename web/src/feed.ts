@@ -16,7 +16,7 @@ export interface Inbox {
   asks: ReadonlyMap<string, Ask>;
   /** Asks that were settled while this page looked, the newest first. */
   settled: readonly Ask[];
-  /** Counts what else changed: grants, policy, runs. */
+  /** Counts what changed: asks, grants, policy, runs. */
   changes: number;
 }
 
@@ -57,7 +57,7 @@ export class Feed {
   start(): void {
     this.stop();
     this.#set({ link: this.#cursor === undefined ? "connecting" : this.#inbox.link });
-    const source = this.#open(this.#cursor === undefined ? "/v1/events" : `/v1/events?after=${this.#cursor}`);
+    const source = this.#open(this.#cursor === undefined ? "/v1/events?pending=0" : `/v1/events?after=${this.#cursor}`);
     this.#source = source;
     // Until the inbox was read whole, events wait.
     this.#held = [];
@@ -112,7 +112,7 @@ export class Feed {
     } else if (event.type === "ask.opened" && ask && ask.state === "pending") {
       if (this.#inbox.asks.has(ask.id) || this.#inbox.settled.some((known) => known.id === ask.id)) return;
       const asks = new Map(this.#inbox.asks).set(ask.id, ask);
-      this.#set({ asks }, wasHeld ? undefined : ask);
+      this.#set({ asks, changes: this.#inbox.changes + 1 }, wasHeld ? undefined : ask);
     } else if (event.type === "ask.settled" && ask) this.#remove(ask);
     else this.#set({ changes: this.#inbox.changes + 1 });
   }

@@ -74,6 +74,9 @@ export const useCalm = <T>(value: T, ms: number): T => {
   return calm;
 };
 
+/** Counts what changed on the daemon, not faster than pages can be loaded again. */
+export const useChanges = (feed: Feed): number => useCalm(useInbox(feed).changes, 400);
+
 /** What went wrong, in one sentence. */
 export const said = (error: unknown): string => (error instanceof Failure || error instanceof Error ? error.message : "something went wrong");
 

@@ -64,8 +64,24 @@ export const commandOf = (call: { tool: string; input?: Json | undefined }): str
 /** Whether the text of a call is a command, so that spans of acts are spans of it. */
 export const isCommand = (call: { input?: Json | undefined }): boolean => call.input !== undefined && commandField(call.input) !== undefined;
 
-/** A call in one line, as a list has it: nothing is hidden but what the row has no room for. */
-export const title = (call: { tool: string; input?: Json | undefined }): string => line(commandOf(call).slice(0, 400));
+/** A call in one line, as a list has it. */
+export const title = (call: { tool: string; input?: Json | undefined }): string => {
+  const text = line(commandOf(call).slice(0, 400));
+  return isCommand(call) ? text : `${line(call.tool)} ${text}`;
+};
+
+/** So much of a command fits into a row. */
+const ROOM = 40;
+
+/** An ask in one line: of a command that has no room there, what is worst comes first. */
+export const headline = (ask: Ask): string => {
+  const text = commandOf(ask.call);
+  const worst = [...ask.verdict.acts].sort((a, b) => rank(b.tier) - rank(a.tier))[0];
+  if (!worst || rank(worst.tier) < 2 || text.length <= ROOM || !isCommand(ask.call) || worst.span[0] === 0) return title(ask.call);
+  const bytes = new TextEncoder().encode(text);
+  const part = new TextDecoder().decode(bytes.slice(worst.span[0], Math.min(worst.span[1], worst.span[0] + 300)));
+  return `… ${line(part)}`;
+};
 
 /** How an ask ended, in one sentence. */
 export const ending = (ask: Ask, decision: Decision): string => {

@@ -6,8 +6,8 @@ import { Feed } from "../src/feed";
 import { windowOf } from "../src/list";
 import { inOrder } from "../src/pages/inbox";
 import type { Ask, Tier } from "../src/wire";
-import { countdown, examples, sort, span } from "../src/words";
-import { ask } from "./asks";
+import { countdown, examples, headline, sort, span } from "../src/words";
+import { act, ask } from "./asks";
 
 const one = (id: string, tier: Tier, at: string): Ask => ask("npm publish", { id, opened_at: at }, tier);
 
@@ -35,6 +35,14 @@ test.each([
   ["a\nb", "b\na", ["-a", " b", "+a"]],
 ])("the difference of %j and %j", (before, after, want) => {
   expect(diff(before, after).map((row) => row.sign + row.text)).toEqual(want);
+});
+
+test("what is worst comes first in a row that has no room", () => {
+  const command = `echo safe${" ".repeat(300)}; rm -rf ~/Documents`;
+  const of = ask(command, {}, "destructive");
+  of.verdict.acts = [act(["echo"], [0, 9], "safe"), act(["rm"], [311, 330], "destructive")];
+  expect(headline(of)).toBe("… rm -rf ~/Documents");
+  expect(headline(ask("rm -rf x", {}, "destructive"))).toBe("rm -rf x");
 });
 
 test("times for people", () => {

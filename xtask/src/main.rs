@@ -20,6 +20,7 @@ mod oracle;
 mod schemathesis;
 mod test;
 mod tidy;
+mod web;
 
 /// The work around the code.
 #[derive(Parser)]
@@ -49,6 +50,8 @@ enum Command {
     Clients(clients::Arguments),
     /// Makes requests from the description of the API and looks for failures of the server.
     Schemathesis(schemathesis::Arguments),
+    /// Checks and builds the dashboard, and plays it in a real browser.
+    Web(web::Arguments),
     /// Plays a conversation against a running daemon.
     Converse(converse::Arguments),
     /// Runs the fuzz targets.
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Command::Nodes(arguments) => nodes::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&arguments),
+        Command::Web(arguments) => web::run(&arguments),
         Command::Converse(arguments) => converse::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

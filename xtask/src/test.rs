@@ -83,6 +83,7 @@ const STEPS: &[Step] = &[
     Step { name: "kill",         needs: &[],                   check: kill },
     Step { name: "nodes",        needs: &[Tool::Postgres, Tool::CppCompiler], check: nodes },
     Step { name: "clients",      needs: &[Tool::Node, Tool::Npm], check: clients },
+    Step { name: "web",          needs: &[Tool::Node, Tool::Npm, Tool::Chromium], check: web },
     Step { name: "schemathesis", needs: &[Tool::Python],       check: schemathesis },
     Step { name: "benches",      needs: &[Tool::CppCompiler],  check: benches },
     Step { name: "deny",         needs: &[Tool::CargoDeny],    check: deny },
@@ -261,6 +262,11 @@ fn nodes(root: &Path) -> anyhow::Result<Report> {
 /// The real clients of other systems against the daemon.
 fn clients(root: &Path) -> anyhow::Result<Report> {
     Ok(whole(xtask(root).arg("clients"))?.noted("clients: "))
+}
+
+/// The dashboard: types, components, the build compared with what is committed, and Chromium.
+fn web(root: &Path) -> anyhow::Result<Report> {
+    Ok(whole(xtask(root).arg("web"))?.noted("browser: "))
 }
 
 /// Requests made from the description of the API.

@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import * as api from "../api";
 import type { PageProps } from "../app";
 import { Empty, Fault, Loading, Said } from "../chips";
-import { said, useInbox, useLoad, useNow } from "../hooks";
+import { said, useChanges, useLoad, useNow } from "../hooks";
+import * as notify from "../notify";
 import type { Key } from "../wire";
 import { ago, moment } from "../words";
 
@@ -90,6 +91,7 @@ const Browsers = () => {
   const [link, setLink] = useState<string>();
   const [fault, setFault] = useState<string>();
   const now = useNow();
+  const [mayNotify, setMayNotify] = useState(notify.state());
   const out = async (id: string, isThis: boolean) => {
     try {
       if (isThis) {
@@ -112,6 +114,14 @@ const Browsers = () => {
           Link for another browser
         </button>
       </div>
+      {mayNotify === "default" && (
+        <p class="faint">
+          This browser can tell you about new asks while it is in the background.
+          <button type="button" class="quiet" onClick={() => void notify.ask().then(setMayNotify)}>
+            Notify me
+          </button>
+        </p>
+      )}
       {link && (
         <p class="note" role="status">
           <code class="secret">{link}</code>
@@ -147,7 +157,7 @@ const Browsers = () => {
 };
 
 export const AgentsPage = ({ feed }: PageProps) => {
-  const { changes } = useInbox(feed);
+  const changes = useChanges(feed);
   const now = useNow();
   const keys = useLoad(api.keys, []);
   const runs = useLoad(api.runs, [changes]);

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import * as api from "../api";
 import type { PageProps } from "../app";
 import { Empty, Fault, Loading, Said } from "../chips";
-import { said, useInbox, useLoad } from "../hooks";
+import { said, useChanges, useLoad } from "../hooks";
 import { line } from "../show";
 import type { AuditEntry } from "../wire";
 import { count, moment } from "../words";
@@ -66,7 +66,7 @@ const Entry = ({ entry }: { entry: AuditEntry }) => (
 );
 
 export const AuditPage = ({ feed }: PageProps) => {
-  const { changes } = useInbox(feed);
+  const changes = useChanges(feed);
   const [kind, setKind] = useState("");
   const [entries, setEntries] = useState<AuditEntry[]>();
   const [after, setAfter] = useState<string>();

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import * as api from "../api";
 import type { PageProps } from "../app";
 import { Empty, Fault, Loading, Said } from "../chips";
-import { said, useInbox, useLoad, useNow } from "../hooks";
+import { said, useChanges, useLoad, useNow } from "../hooks";
 import type { Grant } from "../wire";
 import { SCOPES, ago, commandOf, count, countdown, moment } from "../words";
 
@@ -79,7 +79,7 @@ const Row = ({ grant, now, onRevoked }: { grant: Grant; now: number; onRevoked: 
 };
 
 export const GrantsPage = ({ feed }: PageProps) => {
-  const { changes } = useInbox(feed);
+  const changes = useChanges(feed);
   const now = useNow();
   const [isAll, setAll] = useState(false);
   const { value, failure, again } = useLoad(() => api.grants(isAll), [isAll, changes]);

@@ -8,7 +8,7 @@ import type { Feed } from "../feed";
 import { said, useInbox, useNarrow, useNow } from "../hooks";
 import { WindowedList } from "../list";
 import type { Ask } from "../wire";
-import { ago, count, rank, sort, title } from "../words";
+import { ago, count, headline, rank, sort, title } from "../words";
 
 /** The riskiest first, of those the newest. */
 export const inOrder = (asks: Iterable<Ask>): Ask[] =>
@@ -21,7 +21,7 @@ const Row = ({ ask, isSelected, isMarked, onSelect, onMark, now }: { ask: Ask; i
     <input type="checkbox" checked={isMarked} onChange={onMark} aria-label={`mark the call of ${ask.agent}`} />
     <button type="button" aria-current={isSelected ? "true" : undefined} onClick={onSelect}>
       <span class="row-title">
-        <code>{title(ask.call)}</code>
+        <code>{headline(ask)}</code>
       </span>
       <span class="row-meta">
         <TierSign tier={ask.verdict.tier} />

@@ -6,7 +6,7 @@ import * as api from "../api";
 import type { PageProps } from "../app";
 import { DayBars, RankBars } from "../chart";
 import { Empty, Fault, Loading, Said, TierSign } from "../chips";
-import { said, useInbox, useLoad } from "../hooks";
+import { said, useChanges, useLoad, useNarrow } from "../hooks";
 import { line } from "../show";
 import type { Preview, Stats } from "../wire";
 import { count, span } from "../words";
@@ -85,7 +85,8 @@ const spanName = (spans: Stats["answer_times"], index: number): string => {
 };
 
 export const NumbersPage = ({ feed }: PageProps) => {
-  const { changes } = useInbox(feed);
+  const changes = useChanges(feed);
+  const isNarrow = useNarrow();
   const [days, setDays] = useState(14);
   const { value: stats, failure, again } = useLoad(() => api.stats(days), [days, changes]);
   const head = (
@@ -130,12 +131,12 @@ export const NumbersPage = ({ feed }: PageProps) => {
         <Big value={calls.toLocaleString()} label="calls judged" />
         <Big value={`${Math.round((allowed / calls) * 100)} %`} label="allowed without you" />
         <Big value={asks.toLocaleString()} label="asks" />
-        <Big value={stats.median_answer_ms === undefined ? "–" : span(stats.median_answer_ms)} label="half of your answers took at most" />
+        <Big value={stats.median_answer_ms === undefined ? "–" : span(stats.median_answer_ms)} label="median time to answer" />
       </div>
       <section class="panel">
         <DayBars
           title="Calls per day"
-          width="whole"
+          width={isNarrow ? "half" : "whole"}
           days={names}
           series={[
             { label: "allowed at once", tone: "tone-allowed", values: stats.days.map((day) => day.allowed) },

@@ -6,7 +6,7 @@ import * as api from "../api";
 import type { PageProps } from "../app";
 import { Empty, Fault, Loading, OutcomeSign, Said } from "../chips";
 import { Command } from "../command";
-import { said, useCalm, useInbox, useLoad } from "../hooks";
+import { said, useCalm, useChanges, useLoad } from "../hooks";
 import type { Explained, Outcome, Policy } from "../wire";
 import { ExplanationView } from "../why";
 
@@ -139,7 +139,7 @@ const Dials = ({ policy }: { policy: Policy }) => (
 );
 
 export const PolicyPage = ({ feed }: PageProps) => {
-  const { changes } = useInbox(feed);
+  const changes = useChanges(feed);
   const { value: policy, failure, again } = useLoad(api.policy, [changes]);
   if (!policy) {
     return (

@@ -104,7 +104,7 @@ export const answers = {
   },
 
   "what could destroy takes a second step": async ({ daemon, page }) => {
-    const { ask } = await daemon.call(`echo ${"x".repeat(10)}; rm -rf /var/lib/data`);
+    const { ask } = await daemon.call(`echo ${"x".repeat(60)}; rm -rf /var/lib/data`);
     await row(page, "rm -rf").click();
     await page.locator("button.approve").click();
     const part = page.getByRole("alertdialog").locator("pre");
@@ -167,7 +167,7 @@ export const answers = {
     const first = (await daemon.call("npm publish")).ask;
     await waiting(page, 1);
     await daemon.stop();
-    await page.locator(".offline").waitFor();
+    await page.locator("p.offline[role=alert]").waitFor();
     await page.locator("button.approve").click();
     await page.locator(".fault", { hasText: "does not answer" }).waitFor();
     await daemon.start();

@@ -89,7 +89,7 @@ export const looks = {
       await other.locator(".choices label").nth(1).click();
       if (shots) await other.screenshot({ path: `${shots}/${colorScheme}-scope.png` });
       assert.deepEqual(await serious(other), [], `the card in ${colorScheme}`);
-      await row(other, "echo safe").click();
+      await row(other, "rm -rf ~/Documents").click();
       await other.locator("button.approve").click();
       await other.getByRole("alertdialog").waitFor();
       if (shots) await other.screenshot({ path: `${shots}/${colorScheme}-sure.png` });
@@ -151,7 +151,9 @@ export const looks = {
     assert.equal(await page.locator("iframe, main script, main img, main a[href^=http], main a[href^=javascript]").count(), 0);
   },
 
-  "nothing leaves the daemon": async ({ page }) => {
+  "nothing leaves the daemon": async ({ page, stage }) => {
+    const refused = [];
+    page.on("requestfailed", (request) => refused.push(request.failure()?.errorText));
     const blocked = await page.evaluate(async () => {
       const seen = [];
       addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
@@ -167,8 +169,10 @@ export const looks = {
       return seen;
     });
     assert.ok(blocked.includes("connect-src") && blocked.includes("img-src") && blocked.includes("trusted-types"), blocked.join());
-    // These were the test's own doing.
-    page.removeAllListeners("console");
+    assert.ok(refused.length > 0 && refused.every((why) => why === "csp"), refused.join());
+    // These were the test's own doing, and the browser let none of them out.
+    stage.strangers.length = 0;
+    stage.faults.length = 0;
   },
 
   "a thousand rows": async ({ daemon, page, another }) => {

@@ -32,6 +32,8 @@ pub enum Tool {
     Node,
     /// Installs what they are made of.
     Npm,
+    /// Plays the dashboard.
+    Chromium,
     /// Makes environments for what comes from the Python package index.
     Python,
     /// Checks licences, bans, sources and advisories.
@@ -52,6 +54,7 @@ impl Tool {
             Tool::Postgres => "postgres",
             Tool::Node => "node",
             Tool::Npm => "npm",
+            Tool::Chromium => "chromium",
             Tool::Python => "python3",
             Tool::CargoDeny => "cargo-deny",
         }
@@ -70,6 +73,7 @@ impl Tool {
             Tool::Postgres => Some("postgresql"),
             Tool::Node => Some("nodejs"),
             Tool::Npm => Some("npm"),
+            Tool::Chromium => Some("chromium"),
             Tool::Python => Some("python3-venv"),
             Tool::CargoDeny => None,
         }

@@ -12,7 +12,7 @@ use portcullis_approval::ask::Bound;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{object, quoted};
 use portcullis_approval::{Ask, Asker, CallText, Grant, Granted, Id, Moment, Owners, Reach};
-use portcullis_engine::policy_text::Fallback;
+use portcullis_engine::policy_text::{Fallback, Listed};
 use portcullis_engine::verdict::Tier;
 use portcullis_engine::{Outcome, Source, Verdict};
 use portcullis_store::{AskFilter, AskRecord, AuditFilter, AuditRecord, StoreError};
@@ -217,7 +217,7 @@ impl Authority {
             owner: ask.asker.owner.clone(),
             key: None,
             agent: None,
-            profile: None,
+            profile: Listed::of_rule(rule).and(ask.call.profile.clone()),
             granted: Granted::Pattern(rule.to_owned()),
             reach: Reach::Always,
             expires_at: None,

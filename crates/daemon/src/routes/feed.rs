@@ -107,8 +107,12 @@ async fn subscribe(
     query: &Query,
     last: Option<&str>,
 ) -> Result<Subscription, ApiError> {
-    query.only(&["after", "calls"])?;
+    query.only(&["after", "calls", "pending"])?;
     let after = match query.get("after").or(last) {
+        // Who reads the inbox anyway needs no pending asks here.
+        None if query.get("pending") == Some("0") => {
+            Some(app.authority.store().head().await?.position)
+        }
         None => None,
         Some(cursor) => Some(feed::position(cursor).ok_or_else(|| {
             ApiError::from(Error::invalid(format!("`after`: `{cursor}` is no cursor")))

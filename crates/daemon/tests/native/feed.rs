@@ -49,12 +49,14 @@ async fn what_happens_is_told_in_order_and_can_be_resumed() {
     let mut stream = Stream::open(&node, &node.approver, "/v1/events").await;
     let first = stream.next().await;
     assert_eq!((&first["type"], &first["ask"]["id"]), (&json!("ask.opened"), &before));
+    let mut bare = Stream::open(&node, &node.approver, "/v1/events?pending=0").await;
     node.decide(
         &before,
         &json!({ "answer": "approve", "scope": "always", "rules": ["Bash(npm publish:*)"] }),
     )
     .await;
     let settled = stream.next().await;
+    assert_eq!(bare.next().await, settled, "who reads the inbox anyway hears only what is new");
     assert_eq!(
         (&settled["type"], &settled["ask"]["state"]),
         (&json!("ask.settled"), &json!("approved"))
