@@ -86,6 +86,7 @@ impl InForce {
             layers,
             files: Vec::new(),
             variations: Mutex::default(),
+            laid: Mutex::default(),
         })
     }
 
