@@ -92,7 +92,10 @@ pub fn draw(frame: &mut Frame, inbox: &Inbox, laid: &mut Laid, now: Moment, inks
     if inbox.mode == Mode::Full {
         return full(frame, area, notices_at, card, inbox, laid, inks);
     }
-    let shown = inbox.cards.len().min((rows / 6).max(2));
+    let mut dialog = dialog::lines(&inbox.mode, Some(card), columns, inks);
+    // A dialog is about one ask; the others give their room to it.
+    let most_listed = if dialog.is_empty() { (rows / 6).max(2) } else { 1 };
+    let shown = inbox.cards.len().min(most_listed);
     let first = inbox.place().saturating_sub(shown - 1).min(inbox.cards.len() - shown);
     let listed = inbox.cards.iter().enumerate().skip(first).take(shown);
     let list: Vec<_> = listed
@@ -107,13 +110,13 @@ pub fn draw(frame: &mut Frame, inbox: &Inbox, laid: &mut Laid, now: Moment, inks
     );
 
     let card_at = shown + 2;
-    let mut dialog = dialog::lines(&inbox.mode, Some(card), columns, inks);
-    // The card keeps at least its title; of a dialog that is too long the end is what matters.
+    // The card keeps at least its title. A dialog that is too long keeps its beginning, where the
+    // dangerous part stands, and its last line, which says what the keys do.
     let most = notices_at.saturating_sub(card_at + 1);
     if dialog.len() > most {
-        let title = dialog.first().cloned();
-        dialog.drain(..(dialog.len() - most + 1).min(dialog.len()));
-        dialog.splice(0..0, title);
+        let last = dialog.pop();
+        dialog.truncate(most.saturating_sub(1));
+        dialog.extend(last);
     }
     let dialog_at = notices_at - dialog.len();
     put(frame, part(area, dialog_at, dialog.len()), &dialog);

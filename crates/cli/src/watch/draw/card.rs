@@ -99,9 +99,9 @@ pub fn labelled(
 
 /// One act with its effects.
 pub fn act_lines(lines: &mut Vec<Line<'static>>, act: &Act, columns: usize, inks: Inks) {
-    let words = paragraph::shorten(&act.words, 160);
     let label = format!("{:13}", act.tier);
     let room = columns.saturating_sub(label.len()).max(10);
+    let words = paragraph::shorten(&act.words, 2 * room);
     for (index, line) in paragraph::lines(&words, room).into_iter().enumerate() {
         let label = if index == 0 { label.clone() } else { " ".repeat(label.len()) };
         let style = inks.tier(act.tier);

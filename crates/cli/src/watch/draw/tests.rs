@@ -189,6 +189,8 @@ fn every_screen_is_as_its_file_shows() {
         ("approve",        inbox(vec![publish()], "a"),            80, 24),
         ("approve-rule",   inbox(vec![publish()], "a\t\t++"),      80, 24),
         ("sure",           inbox(vec![removal()], "aoy"),          80, 24),
+        ("sure-small",     inbox(vec![removal(), publish()], "aoy"), 40, 12),
+        ("approve-small",  inbox(vec![publish(), publish()], "a"), 40, 12),
         ("reject",         inbox(vec![removal()], "rnot on friday"), 80, 24),
         ("edit",           inbox(vec![publish()], "e --tag x"),    80, 24),
         ("edited",         judged("ask"),                          80, 24),
