@@ -3,6 +3,8 @@
 
 #![cfg(test)]
 
+#[path = "serving/floods.rs"]
+mod floods;
 #[path = "serving/house.rs"]
 mod house;
 #[path = "serving/traces.rs"]
@@ -386,4 +388,36 @@ fn no_secret_is_logged() {
     let logs = daemon.logs.lock().unwrap().clone();
     assert!(!logs.is_empty(), "something is logged");
     assert!(!logs.contains("pcl_agent_") && !logs.contains("hunter2"), "{logs}");
+}
+
+#[test]
+fn the_container_knows_whether_the_daemon_answers() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/Containerfile");
+    let text = fs::read_to_string(file).unwrap();
+    let (_, check) = text.split_once("HEALTHCHECK").unwrap();
+    let (_, check) = check.split_once("CMD ").unwrap();
+    let words = json(check.lines().next().unwrap());
+    let words: Vec<&str> = words.as_array().unwrap().iter().map(|w| w.as_str().unwrap()).collect();
+    let daemon = serve(Home::new());
+    let port = daemon.url.rsplit(':').next().unwrap().to_owned();
+    let run = |home: &Home| {
+        let words: Vec<String> = words.iter().map(|word| word.replace("4283", &port)).collect();
+        let rest: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        said(&mut home.command(&words[0], &rest)).code
+    };
+    assert_eq!(run(&daemon.home), 0, "it is ready");
+    let home = daemon.stop();
+    assert_ne!(run(&home), 0, "it is gone");
+}
+
+#[test]
+fn the_demo_speaks_json() {
+    let daemon = serve(Home::new());
+    let said = daemon.says(&["demo", "--json", "--wait", "0"]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.error);
+    let lines: Vec<serde_json::Value> = said.out.lines().map(json).collect();
+    let outcomes: Vec<&str> = lines.iter().map(|line| line["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["allow", "allow", "deny", "deny", "deny"], "{}", said.out);
+    assert_eq!(lines[2]["command"], "npm publish --tag next");
+    assert_eq!(lines[2]["decision"]["reason"], "withdrawn", "nobody answered");
 }

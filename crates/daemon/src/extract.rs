@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use futures_util::StreamExt;
 use portcullis_wire::errors::{Code, Error};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::App;
 use crate::error::ApiError;
@@ -15,6 +18,15 @@ use crate::router::Route;
 
 /// How long a client may take to send a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// Bodies up to this length are always read.
+const SMALL_BODY: usize = 64 << 10;
+
+/// So many bytes of longer bodies are held at once: whoever sends more waits for a place.
+const MOST_HELD: usize = 128 << 20;
+
+/// Places for longer bodies, a kibibyte each.
+static HELD: Semaphore = Semaphore::const_new(MOST_HELD >> 10);
 
 /// The bytes of a body, not longer than its route takes.
 pub struct Bytes(pub axum::body::Bytes);
@@ -52,16 +64,53 @@ impl FromRequest<App> for Bytes {
 
     async fn from_request(request: Request, _: &App) -> Result<Bytes, BadBody> {
         let most = request.extensions().get::<Arc<Route>>().map_or(0, |route| route.most_bytes);
-        let body = axum::body::to_bytes(request.into_body(), most);
-        match tokio::time::timeout(BODY_TIME, body).await {
-            Ok(Ok(bytes)) => Ok(Bytes(bytes)),
-            Ok(Err(error)) => {
-                let is_limit = std::error::Error::source(&error)
-                    .is_some_and(|source| source.to_string().contains("length limit"));
-                Err(if is_limit { BadBody::TooLarge } else { BadBody::Broken })
-            }
-            Err(_) => Err(BadBody::Broken),
+        let read = read(request.into_body(), most);
+        tokio::time::timeout(BODY_TIME, read).await.unwrap_or(Err(BadBody::Broken))
+    }
+}
+
+/// Reads a body. A long one takes its place among those that are held until nobody needs its
+/// bytes any more.
+async fn read(body: Body, most: usize) -> Result<Bytes, BadBody> {
+    let hint = body.size_hint();
+    if hint.lower() > u64::try_from(most).unwrap_or(u64::MAX) {
+        // Whoever still sends does not listen: it is taken in and kept nowhere, up to the limit.
+        let mut pieces = body.into_data_stream();
+        let mut left = most;
+        while let Some(Ok(piece)) = pieces.next().await {
+            let Some(rest) = left.checked_sub(piece.len()) else { break };
+            left = rest;
         }
+        return Err(BadBody::TooLarge);
+    }
+    let longest = hint.upper().and_then(|upper| usize::try_from(upper).ok()).unwrap_or(most);
+    let longest = longest.min(most);
+    let place = if longest > SMALL_BODY {
+        let kibibytes = u32::try_from(longest.div_ceil(1 << 10)).unwrap_or(u32::MAX);
+        HELD.acquire_many(kibibytes).await.ok()
+    } else {
+        None
+    };
+    let bytes = axum::body::to_bytes(body, most).await.map_err(|error| {
+        let is_limit = std::error::Error::source(&error)
+            .is_some_and(|source| source.to_string().contains("length limit"));
+        if is_limit { BadBody::TooLarge } else { BadBody::Broken }
+    })?;
+    Ok(Bytes(match place {
+        Some(place) => axum::body::Bytes::from_owner(Held { bytes, _place: place }),
+        None => bytes,
+    }))
+}
+
+/// The bytes of a long body, with the place they take.
+struct Held {
+    bytes: axum::body::Bytes,
+    _place: SemaphorePermit<'static>,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

@@ -26,6 +26,9 @@ const MOST_REPLAYED: usize = 5000;
 /// How soon the feed is read again when the store did not answer.
 const AGAIN: std::time::Duration = std::time::Duration::from_millis(500);
 
+/// So many pending asks are read at once.
+const MOST_AT_ONCE: usize = 1000;
+
 /// Kinds of audit entries that are events.
 const KINDS: &[&str] = &[
     "ask.opened",
@@ -180,13 +183,12 @@ impl Feed {
         let calls = view.wants_calls.then(|| Calls::wanted(&self.calls));
         let head = authority.store().head().await?;
         let mut replay = VecDeque::new();
+        let mut pending = None;
         match after {
             None => {
-                let mut filter = AskFilter::pending(view.owners.clone(), 1000);
-                filter.key = view.agent;
-                for record in authority.store().asks(&filter).await? {
-                    replay.push_back(Arc::new(pending(authority, record, head.position)));
-                }
+                let mut page = Page::first(&view);
+                page.read(authority, head.position, &mut replay).await?;
+                pending = Some(page);
             }
             Some(after) => {
                 let base = head.base.map_or(0, |(seq, _)| seq);
@@ -209,6 +211,7 @@ impl Feed {
         Ok(Subscription {
             view,
             replay,
+            pending,
             last: head.position,
             receiver,
             authority: authority.clone(),
@@ -265,10 +268,41 @@ impl View {
     }
 }
 
+/// Pending asks that somebody who connects is told, read as fast as they are taken.
+struct Page {
+    filter: AskFilter,
+    has_more: bool,
+}
+
+impl Page {
+    fn first(view: &View) -> Page {
+        let mut filter = AskFilter::pending(view.owners.clone(), MOST_AT_ONCE);
+        filter.key = view.agent;
+        Page { filter, has_more: true }
+    }
+
+    async fn read(
+        &mut self,
+        authority: &Authority,
+        position: u64,
+        replay: &mut VecDeque<Arc<Event>>,
+    ) -> Result<(), StoreError> {
+        let records = authority.store().asks(&self.filter).await?;
+        self.has_more = records.len() == self.filter.limit;
+        self.filter.after = records.last().map(|record| record.ask.id);
+        for record in records {
+            replay.push_back(Arc::new(pending(authority, record, position)));
+        }
+        Ok(())
+    }
+}
+
 /// One who listens.
 pub struct Subscription {
     view: View,
     replay: VecDeque<Arc<Event>>,
+    /// Pending asks that are still to be read, if there are more.
+    pending: Option<Page>,
     last: u64,
     receiver: broadcast::Receiver<Arc<Event>>,
     authority: Authority,
@@ -283,6 +317,11 @@ impl Subscription {
                 if self.view.shows(&event) {
                     return Some(event);
                 }
+                continue;
+            }
+            if let Some(mut page) = self.pending.take_if(|page| page.has_more) {
+                page.read(&self.authority, self.last, &mut self.replay).await.ok()?;
+                self.pending = Some(page);
                 continue;
             }
             match self.receiver.recv().await {

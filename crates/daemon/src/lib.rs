@@ -223,10 +223,18 @@ impl Node {
         tokio::spawn(expiry::watch(app.authority.clone()));
         tokio::spawn(tend(app.clone(), self.journal.clone()));
         let mut listeners = tokio::task::JoinSet::new();
+        let places = listen::Places::new();
         let listen = |tcp: TcpListener, address, router| {
             let Config { host_names, origins, .. } = &*app.config;
             let names = Arc::new(listen::Names::new(address, app.has_tls, host_names, origins));
-            listen::serve_tcp(tcp, self.tls.clone(), names, router, stopping.clone())
+            listen::serve_tcp(
+                tcp,
+                self.tls.clone(),
+                names,
+                router,
+                stopping.clone(),
+                places.clone(),
+            )
         };
         for (address, routes) in doors::listeners(&app.config) {
             // A busy port of another program must not keep the daemon from its own work.
@@ -242,7 +250,8 @@ impl Node {
             listeners.spawn(listen(tcp, address, router.clone()));
         }
         if let Some((socket, user)) = socket {
-            listeners.spawn(listen::serve_socket(socket, user, router, stopping.clone()));
+            let (stopping, places) = (stopping.clone(), places.clone());
+            listeners.spawn(listen::serve_socket(socket, user, router, stopping, places));
         }
         stop.await;
         app.authority.stop();

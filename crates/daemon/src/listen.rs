@@ -19,8 +19,11 @@ use tower::ServiceExt;
 
 use crate::authority::stopped;
 
-/// So many connections are held at once.
+/// So many connections are held at once, if the process may have as many descriptors.
 const MOST_CONNECTIONS: usize = 20_000;
+
+/// So many descriptors are kept for the store, the policy files and the log.
+const KEPT_DESCRIPTORS: usize = 64;
 
 /// How long a client may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(15);
@@ -100,6 +103,36 @@ impl Connection {
     }
 }
 
+/// How many connections may be held at once: over the network, and over the socket of this user,
+/// which a flood from outside must not close.
+#[derive(Clone, Debug)]
+pub struct Places {
+    tcp: Arc<Semaphore>,
+    socket: Arc<Semaphore>,
+}
+
+impl Places {
+    /// As many as this process can hold.
+    #[must_use]
+    pub fn new() -> Places {
+        let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        let most = descriptors(&limits).map_or(MOST_CONNECTIONS, |most| {
+            most.saturating_sub(KEPT_DESCRIPTORS).clamp(16, MOST_CONNECTIONS)
+        });
+        let socket = most / 8;
+        Places {
+            tcp: Arc::new(Semaphore::new(most - socket)),
+            socket: Arc::new(Semaphore::new(socket)),
+        }
+    }
+}
+
+/// How many descriptors the process may have, as the kernel tells it.
+fn descriptors(limits: &str) -> Option<usize> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
 /// Serves connections of a TCP listener until the node goes down.
 pub async fn serve_tcp(
     listener: TcpListener,
@@ -107,9 +140,10 @@ pub async fn serve_tcp(
     names: Arc<Names>,
     router: Router,
     stopping: watch::Receiver<bool>,
+    places: Places,
 ) {
     let stop = stopping.clone();
-    each(listener, stop, move |stream: TcpStream| {
+    each(listener, stop, places.tcp, move |stream: TcpStream| {
         // Answers are small and somebody waits for them.
         let _ = stream.set_nodelay(true);
         let connection = Connection::tcp(Arc::clone(&names));
@@ -133,9 +167,10 @@ pub async fn serve_socket(
     user: u32,
     router: Router,
     stopping: watch::Receiver<bool>,
+    places: Places,
 ) {
     let stop = stopping.clone();
-    each(listener, stop, move |stream: UnixStream| {
+    each(listener, stop, places.socket, move |stream: UnixStream| {
         let is_ours = stream.peer_cred().is_ok_and(|peer| peer.uid() == user);
         let (router, stopping) = (router.clone(), stopping.clone());
         async move {
@@ -153,12 +188,12 @@ pub async fn serve_socket(
 async fn each<L, Served>(
     mut listener: L,
     mut stopping: watch::Receiver<bool>,
+    places: Arc<Semaphore>,
     take: impl Fn(L::Io) -> Served,
 ) where
     L: Listener,
     Served: Future<Output = ()> + Send + 'static,
 {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let served = tokio::select! {
@@ -196,4 +231,18 @@ async fn serve<S>(
     }
     served.as_mut().graceful_shutdown();
     let _ = tokio::time::timeout(LAST_TIME, served).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::descriptors;
+
+    #[test]
+    fn the_kernel_tells_how_many_descriptors_there_are() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
+            Max open files            1024                 524288               files\n";
+        assert_eq!(descriptors(limits), Some(1024));
+        assert_eq!(descriptors("Max open files  unlimited  unlimited  files"), None);
+        assert_eq!(descriptors(""), None);
+    }
 }

@@ -6,6 +6,8 @@
 mod asks;
 #[path = "agentbot/calls.rs"]
 mod calls;
+#[path = "agentbot/credentials.rs"]
+mod credentials;
 #[path = "agentbot/doors.rs"]
 mod doors;
 #[path = "agentbot/house.rs"]

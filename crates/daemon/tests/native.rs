@@ -11,6 +11,8 @@ mod bodies;
 mod calls;
 #[path = "native/feed.rs"]
 mod feed;
+#[path = "native/floods.rs"]
+mod floods;
 #[path = "native/gate.rs"]
 mod gate;
 #[path = "native/hooks.rs"]

@@ -1,6 +1,7 @@
 //! `portcullis demo`: a small agent that wants a few things, to see the gate work in a minute.
 
 use std::io::{BufRead, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -34,6 +35,9 @@ pub struct Demo {
     /// How many seconds each answer is waited for.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     wait: u64,
+    /// Prints one JSON object a line for each thing it wants; answers come from elsewhere.
+    #[arg(long, conflicts_with = "answer")]
+    json: bool,
 }
 
 impl Demo {
@@ -45,6 +49,9 @@ impl Demo {
         let cwd = std::env::current_dir().context("cannot tell the current directory")?;
         let home = std::env::var("HOME").unwrap_or_else(|_| "/".to_owned());
         block_on(async {
+            if self.json {
+                return self.play_json(out, &agent, &session, &cwd, &home).await;
+            }
             writeln!(
                 out,
                 "A small agent wants {} things. None of them is really run.",
@@ -56,11 +63,7 @@ impl Demo {
             }
             let mut counts = [0; 3];
             for (command, says) in WANTS {
-                let call = json!({
-                    "tool": "Bash", "input": { "command": command }, "cwd": cwd, "home": home,
-                    "session": session, "agent": "demo", "description": says,
-                    "call_id": call::new_id()?,
-                });
+                let call = wanted(command, says, &session, &cwd, &home)?;
                 writeln!(out, "\n{} {says}", palette.paint(Ink::Title, "agent"))?;
                 writeln!(out, "  $ {command}")?;
                 out.flush()?;
@@ -85,6 +88,32 @@ impl Demo {
             writeln!(out, "  portcullis audit tail      portcullis audit verify")?;
             Ok(ExitCode::SUCCESS)
         })
+    }
+
+    /// Plays for a program: the same calls, one line for each.
+    async fn play_json(
+        &self,
+        out: &mut impl Write,
+        agent: &Client,
+        session: &str,
+        cwd: &Path,
+        home: &str,
+    ) -> anyhow::Result<ExitCode> {
+        for (command, says) in WANTS {
+            let call = wanted(command, says, session, cwd, home)?;
+            let mut answered = agent.submit_and_wait(&call, Duration::from_secs(self.wait)).await?;
+            if let (Outcome::Ask, Some(ask)) = (answered.outcome, &answered.ask) {
+                agent.withdraw(ask).await?;
+                answered = agent.submit(&call).await?;
+            }
+            let mut line = json!({ "command": command, "description": says });
+            if let (Some(line), Value::Object(whole)) = (line.as_object_mut(), answered.whole) {
+                line.extend(whole);
+            }
+            writeln!(out, "{line}")?;
+            out.flush()?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     async fn one(
@@ -116,6 +145,20 @@ impl Demo {
         }
         Ok(answered)
     }
+}
+
+/// A call of the agent.
+fn wanted(
+    command: &str,
+    says: &str,
+    session: &str,
+    cwd: &Path,
+    home: &str,
+) -> anyhow::Result<Value> {
+    Ok(json!({
+        "tool": "Bash", "input": { "command": command }, "cwd": cwd, "home": home,
+        "session": session, "agent": "demo", "description": says, "call_id": call::new_id()?,
+    }))
 }
 
 /// Asks for one letter until it is understood; the end of input is a no.

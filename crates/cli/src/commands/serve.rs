@@ -19,6 +19,7 @@ use portcullis_daemon::{Parts, open};
 use portcullis_engine::Policy;
 use portcullis_layers::{Places, files};
 use portcullis_store::{Store, StoreError};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::layer::SubscriberExt;
@@ -56,6 +57,7 @@ impl Serve {
     }
 
     async fn serve(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
+        more_descriptors();
         let places = Places::of_this_user();
         let config = self.configuration(&places)?;
         let teller = log(config.otlp.as_ref())?;
@@ -218,6 +220,13 @@ fn listen_on_socket(data: &DataDir) -> anyhow::Result<UnixListener> {
         .with_context(|| format!("cannot listen on `{}`", path.display()))?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
     Ok(listener)
+}
+
+/// As many descriptors as this process may have: each connection takes one.
+fn more_descriptors() {
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    // Where that is refused, fewer connections are held.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// Comes when somebody wants the daemon to stop.

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use portcullis_approval::settle::{self, Refusal};
 use portcullis_approval::{
-    Answer, Approver, Ask, Decision, Grant, Granted, Id, Owners, Settlement, State, expire,
+    Answer, Approver, Ask, Decision, Grant, Granted, Id, Owners, Reply, Settlement, State, expire,
 };
-use portcullis_engine::Outcome;
 use portcullis_engine::policy_text::Listed;
+use portcullis_engine::verdict::Tier;
+use portcullis_engine::world::WorldKind;
+use portcullis_engine::{Outcome, Verdict};
 use portcullis_store::{AskFilter, AskRecord, StoreError};
 
 pub use portcullis_approval::settle::Gone;
@@ -42,7 +44,13 @@ impl Authority {
             return Err(Fault::Store(StoreError::AlreadySettled(Box::new(decision))));
         }
         let input = answer.input.as_ref().unwrap_or(&ask.call.input);
-        let verdict = self.judge_again(&ask, input).await?;
+        let verdict = match (self.judge_again(&ask, input).await, answer.reply) {
+            (Ok(verdict), _) => verdict,
+            (Err(Fault::Store(error)), _) => return Err(error.into()),
+            // A policy that cannot be read opens nothing, and holds no rejection up.
+            (Err(_), Reply::Reject) => unread(),
+            (Err(fault), Reply::Approve) => return Err(fault),
+        };
         let now = self.now();
         let mut ids = || chance::id(now);
         let settled = settle::settle(&ask, answer, approver, &verdict, now, &mut ids);
@@ -209,5 +217,20 @@ impl Authority {
                 self.waiters().wake(ask.id);
             }
         }
+    }
+}
+
+/// What counts as the verdict about a call whose policy cannot be read.
+fn unread() -> Verdict {
+    Verdict {
+        outcome: Outcome::Deny,
+        tier: Tier::Review,
+        is_read_only: false,
+        is_firm: true,
+        world: WorldKind::Lexical,
+        reasons: Vec::new(),
+        acts: Vec::new(),
+        suggestions: Vec::new(),
+        always: Vec::new(),
     }
 }

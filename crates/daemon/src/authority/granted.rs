@@ -115,17 +115,18 @@ impl Authority {
         self.inner.grants.keys.store(Arc::new(keys));
     }
 
-    /// The session of this name, if it is one of these owners'.
+    /// The sessions of this name that are these owners'; agents may call theirs alike.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub async fn session_of(
+    pub async fn sessions_of(
         &self,
         name: &str,
         owners: &Owners,
-    ) -> Result<Option<SessionRecord>, StoreError> {
-        let sessions = self.store().sessions(name).await?;
-        Ok(sessions.into_iter().find(|session| owners.include(&session.owner)))
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        let mut sessions = self.store().sessions(name).await?;
+        sessions.retain(|session| owners.include(&session.owner));
+        Ok(sessions)
     }
 
     /// Sets what the policy of a session says besides the files: a policy as JSON. The next call

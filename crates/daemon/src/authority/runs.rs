@@ -204,6 +204,7 @@ impl About {
 }
 
 /// Who ends a run, and how.
+#[derive(Clone)]
 pub struct Ending<'a> {
     /// How it stands then.
     pub status: Status,

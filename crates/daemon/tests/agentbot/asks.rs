@@ -305,6 +305,29 @@ async fn ab_11_a_destructive_call_passes_as_it_was_enabled_and_no_other_does() {
 }
 
 #[tokio::test]
+async fn ab_11_a_blocked_call_is_enabled_by_its_digest_after_a_restart() {
+    let house = House::plain().await;
+    let mut socket = house.listen("default", &house.approver).await;
+    let commands = ["rm -rf /srv/data", "rm -rf /srv/a # password=hunter22"];
+    let mut digests = Vec::new();
+    for command in commands {
+        assert_eq!(house.bash(command).await["tier"], "destructive", "`{command}`");
+        digests.push(socket.expect("permission_blocked").await["callDigest"].clone());
+    }
+    let house = house.restarted().await;
+    let enable = |digest: &serde_json::Value| {
+        let body = json!({ "callDigest": digest });
+        let house = &house;
+        async move { house.post("/api/permissions/enable", &house.approver, &body).await.0 }
+    };
+    assert_eq!(enable(&digests[0]).await, 200, "the audit has the call whole");
+    assert_eq!(house.bash(commands[0]).await["allow"], true);
+    assert_eq!(house.bash(commands[0]).await["allow"], false, "once");
+    assert_eq!(enable(&digests[1]).await, 404, "what was redacted is nobody's call any more");
+    assert_eq!(house.bash(commands[1]).await["allow"], false);
+}
+
+#[tokio::test]
 async fn ab_12_of_two_decisions_one_counts_and_everybody_hears_it_once() {
     let house = House::plain().await;
     let mut first = house.listen("default", &house.approver).await;

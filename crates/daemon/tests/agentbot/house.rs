@@ -37,6 +37,7 @@ pub struct House {
     pub bobs: String,
     directory: tempfile::TempDir,
     config: String,
+    internal: Option<&'static str>,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
 }
@@ -47,6 +48,20 @@ const LIMITS: &str = "[limits]\npending_asks_per_agent = 100000\nasks_per_minute
 impl House {
     /// A node with this configuration and policy.
     pub async fn new(config: &str, policy: &str) -> House {
+        House::made(&format!("{LIMITS}{config}"), policy, Some(INTERNAL)).await
+    }
+
+    /// A node that limits its agents.
+    pub async fn limited(limits: &str) -> House {
+        House::made(limits, "", Some(INTERNAL)).await
+    }
+
+    /// A node that has no `INTERNAL_API_KEY`.
+    pub async fn without_internal() -> House {
+        House::made(LIMITS, "", None).await
+    }
+
+    async fn made(config: &str, policy: &str, internal: Option<&'static str>) -> House {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("config")).unwrap();
         std::fs::write(directory.path().join("config/policy.toml"), policy).unwrap();
@@ -64,8 +79,7 @@ impl House {
             let (_, secret) = make_key(&store, new, "test", Clock::new().now()).await.unwrap();
             secrets.push(secret.reveal().to_owned());
         }
-        let config = format!("{LIMITS}{config}");
-        let (address, stop, served) = serve(directory.path(), &config, store).await;
+        let (address, stop, served) = serve(directory.path(), config, store, internal).await;
         let mut secrets = secrets.into_iter();
         let mut next = || secrets.next().unwrap();
         House {
@@ -75,7 +89,8 @@ impl House {
             agent: next(),
             bobs: next(),
             directory,
-            config,
+            config: config.to_owned(),
+            internal,
             stop,
             served,
         }
@@ -88,12 +103,14 @@ impl House {
 
     /// The same node after it went down and came up again.
     pub async fn restarted(self) -> House {
-        let House { directory, config, approver, annas, agent, bobs, stop, served, .. } = self;
+        let House {
+            directory, config, internal, approver, annas, agent, bobs, stop, served, ..
+        } = self;
         stop.send(()).unwrap();
         served.await.unwrap();
         let store = Sqlite::open(directory.path().join("portcullis.db"), "n").unwrap();
-        let (address, stop, served) = serve(directory.path(), &config, store).await;
-        House { address, approver, annas, agent, bobs, directory, config, stop, served }
+        let (address, stop, served) = serve(directory.path(), &config, store, internal).await;
+        House { address, approver, annas, agent, bobs, directory, config, internal, stop, served }
     }
 
     /// Tells the node to go down, and waits until it has.
@@ -204,6 +221,7 @@ async fn serve(
     directory: &Path,
     config: &str,
     store: Sqlite,
+    internal: Option<&str>,
 ) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
     let places = Places {
         organization: directory.join("none.toml"),
@@ -217,7 +235,7 @@ async fn serve(
         policy: None,
         signer: Signer::new(&[7; 32]),
         config: Config::read(config).unwrap(),
-        internal_key: Some(INTERNAL.to_owned()),
+        internal_key: internal.map(str::to_owned),
     })
     .await
     .unwrap();

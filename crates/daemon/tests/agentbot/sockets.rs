@@ -1,10 +1,11 @@
 //! The socket: what is said first, what is pushed, what is refused.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::house::{House, INTERNAL};
+use crate::house::{House, INTERNAL, http};
 
 #[tokio::test]
 async fn ab_14_connected_comes_first_then_pending_asks_once_and_every_error_has_its_words() {
@@ -130,4 +131,36 @@ async fn ab_16_what_is_settled_elsewhere_is_acknowledged_here() {
     let ack = socket.expect("decision_ack").await;
     assert_eq!((&ack["requestId"], &ack["decision"]), (&asked["id"], &json!("reject")));
     assert_eq!(ack["reason"], "withdrawn");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ab_14_who_lags_behind_is_told_again_what_is_pending() {
+    let house = House::plain().await;
+    let mut slow = house.listen("default", &house.approver).await;
+    // More than the feed keeps for one who does not read, and more than lies on the way.
+    let (count, padding) = (1400, "x".repeat(16 << 10));
+    let mut tasks = tokio::task::JoinSet::new();
+    for task in 0..8 {
+        let (address, padding) = (house.address, padding.clone());
+        tasks.spawn(async move {
+            let mut ids = Vec::new();
+            for number in (task..count).step_by(8) {
+                let command = format!("node {number}.js {padding}");
+                let body = json!({ "toolName": "bash", "toolInput": { "command": command } });
+                let headers = format!("Host: {address}\r\nAuthorization: Bearer {INTERNAL}\r\n");
+                let body = body.to_string();
+                let (status, said) =
+                    http(address, "POST", "/api/hooks/classify", &headers, body.as_bytes()).await;
+                assert_eq!(status, 200, "{said}");
+                ids.push(said["requestId"].as_str().unwrap().to_owned());
+            }
+            ids
+        });
+    }
+    let mut missing: HashSet<String> = tasks.join_all().await.into_iter().flatten().collect();
+    assert_eq!(missing.len(), count);
+    while !missing.is_empty() {
+        let request = slow.expect("permission_request").await;
+        missing.remove(request["id"].as_str().unwrap());
+    }
 }

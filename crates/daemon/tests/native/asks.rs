@@ -327,3 +327,34 @@ async fn what_a_call_is_bound_to_must_still_be_there() {
     let decided = node.decide(&first["ask"], &json!({ "answer": "approve" })).await.json();
     assert_eq!((&decided["outcome"], &decided["reason"]), (&json!("deny"), &json!("bound.cwd")));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_policy_holds_no_rejection_up() {
+    let node = Node::start().await;
+    let project = node.directory.path().join("project");
+    std::fs::create_dir(&project).unwrap();
+    let call = |command: &str| {
+        json!({ "tool": "Bash", "input": { "command": command }, "cwd": project }).to_string()
+    };
+    let mut asks = Vec::new();
+    for command in ["npm publish", "npm publish --tag next"] {
+        let reply = node.send_local("POST", "/v1/calls", &call(command)).await;
+        asks.push(reply.json()["ask"].clone());
+    }
+    // A node that never read the file whole has no last good version of it.
+    std::fs::write(project.join("portcullis.toml"), "mode = \"yolo\"").unwrap();
+    let node = node.restart().await;
+    let reply = node.decide(&asks[0], &json!({ "answer": "approve" })).await;
+    assert_eq!((reply.status, reply.code().as_str()), (503, "UNAVAILABLE"), "nothing is opened");
+    let reject = json!({ "answer": "reject", "feedback": "no" });
+    for ask in &asks {
+        let reply = node.decide(ask, &reject).await;
+        assert_eq!(
+            (reply.status, &reply.json()["outcome"]),
+            (200, &json!("deny")),
+            "{}",
+            reply.text
+        );
+    }
+    assert!(node.pending().await.is_empty());
+}

@@ -123,3 +123,37 @@ async fn an_agent_that_floods_is_told_to_slow_down() {
     let body = json!({ "tool": "Bash", "input": { "command": "git status" } });
     assert_eq!(node.call(&body).await["outcome"], "allow", "what needs no question still runs");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_and_sessions_that_are_called_alike_are_told_apart_and_ended_together() {
+    let node = Node::start().await;
+    let body = json!({
+        "tool": "Bash", "input": { "command": "npm publish" }, "session": "s", "run": "r", "cwd": "/tmp",
+    });
+    let run = json!({ "run": "r", "session": "s" });
+    assert_eq!(node.as_key(&node.agent, "POST", "/v1/runs", &run).await.status, 200);
+    assert_eq!(node.send_local("POST", "/v1/runs", &run.to_string()).await.status, 200);
+    let one = node.call(&body).await;
+    let other = node.send_local("POST", "/v1/calls", &body.to_string()).await.json();
+    assert_ne!(one["ask"], other["ask"], "two agents, two asks");
+
+    // One agent ends its run, and the other's goes on.
+    let ended = node.send_local("DELETE", "/v1/runs/r", "").await;
+    assert_eq!(ended.status, 200, "{}", ended.text);
+    let pending = node.until_pending(1).await;
+    assert_eq!(pending[0]["id"], one["ask"]);
+    assert_eq!(node.send_local("POST", "/v1/runs", &run.to_string()).await.status, 200);
+    let again = node.send_local("POST", "/v1/calls", &body.to_string()).await.json();
+    assert_eq!(again["outcome"], "ask");
+
+    // A person who names a run or a session means all that are called so.
+    let change = json!({ "mode": "dont-ask" });
+    let changed = node.as_key(&node.approver, "PATCH", "/v1/sessions/s", &change).await;
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    let ended = node.as_key(&node.approver, "DELETE", "/v1/runs/r", &serde_json::Value::Null).await;
+    assert_eq!(ended.status, 200, "{}", ended.text);
+    node.until_pending(0).await;
+    assert_eq!(node.call(&body).await["outcome"], "deny");
+    let other = node.send_local("POST", "/v1/calls", &body.to_string()).await.json();
+    assert_eq!(other["outcome"], "deny");
+}

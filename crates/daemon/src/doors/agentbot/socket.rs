@@ -35,8 +35,8 @@ const MOST_FRAME: usize = 256 << 10;
 /// How often a connection is told that we live.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// So many asks are pushed at once.
-const MOST_PENDING: usize = 1000;
+/// So many pending asks are read at once.
+const MOST_AT_ONCE: usize = 1000;
 
 /// Opens a connection.
 pub async fn socket(
@@ -143,16 +143,21 @@ impl Talk {
 
     /// Says again what is pending: something was missed.
     async fn tell_all(&mut self) -> Result<(), Gone> {
-        let filter = AskFilter::pending(self.caller.owners(), MOST_PENDING);
-        let Ok(pending) = self.app.authority.store().asks(&filter).await else {
-            return self.leave(1011, "something was missed").await;
-        };
-        for record in pending {
-            if self.sees(&record.ask) {
-                self.say("permission_request", item(&record.ask)).await?;
+        let mut filter = AskFilter::pending(self.caller.owners(), MOST_AT_ONCE);
+        loop {
+            let Ok(pending) = self.app.authority.store().asks(&filter).await else {
+                return self.leave(1011, "something was missed").await;
+            };
+            for record in &pending {
+                if self.sees(&record.ask) {
+                    self.say("permission_request", item(&record.ask)).await?;
+                }
+            }
+            filter.after = pending.last().map(|record| record.ask.id);
+            if pending.len() < MOST_AT_ONCE {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     fn sees(&self, ask: &Ask) -> bool {
