@@ -8,10 +8,12 @@ use anyhow::{Context, ensure};
 
 use crate::checkout;
 
+mod hook;
+
 /// What `cargo xtask bench` takes.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The benchmark to run, `parse`, `store` or `daemon`; all of them if none is named.
+    /// The benchmark to run, `parse`, `store`, `daemon` or `hook`; all of them if none is named.
     name: Option<String>,
     /// Arguments of the benchmarks, behind `--`.
     #[arg(last = true, value_name = "ARGUMENT")]
@@ -20,6 +22,9 @@ pub struct Arguments {
 
 /// Runs them with their output on ours.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.name.as_deref() == Some("hook") {
+        return hook::run();
+    }
     if arguments.name.as_deref().is_none_or(|name| name == "daemon") {
         // What is measured is the real binary.
         let built = Command::new("cargo")

@@ -13,6 +13,7 @@ mod clients;
 mod converse;
 mod differential;
 mod fuzz;
+mod hosts;
 mod kill;
 mod meaning;
 mod nodes;
@@ -48,6 +49,8 @@ enum Command {
     Nodes(nodes::Arguments),
     /// Plays the real clients of other systems against the daemon.
     Clients(clients::Arguments),
+    /// Installs real agent hosts and looks what runs behind our hook.
+    Hosts(hosts::Arguments),
     /// Makes requests from the description of the API and looks for failures of the server.
     Schemathesis(schemathesis::Arguments),
     /// Checks and builds the dashboard, and plays it in a real browser.
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Kill(arguments) => kill::run(&arguments),
         Command::Nodes(arguments) => nodes::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),
+        Command::Hosts(arguments) => hosts::run(&arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&arguments),
         Command::Web(arguments) => web::run(&arguments),
         Command::Converse(arguments) => converse::run(&arguments),

@@ -22,6 +22,7 @@ mod keys;
 mod parse;
 mod pause;
 mod policy;
+mod proxy;
 mod receipt;
 mod serve;
 mod trust;
@@ -81,6 +82,12 @@ pub enum Command {
     Uninstall(install::Uninstall),
     /// Proves that installed hooks hold: 0 they do, 1 one does not, 2 could not test.
     Doctor(doctor::Doctor),
+    /// Stands in front of an MCP server and judges every call of a tool.
+    Mcp(proxy::Mcp),
+    /// Answers Claude's permission prompts in headless runs.
+    McpApprover(proxy::McpApprover),
+    /// Stands between an editor and an ACP agent and judges what it asks for.
+    Acp(proxy::Acp),
 }
 
 impl Command {
@@ -108,6 +115,9 @@ impl Command {
             Command::Install(install) => install.run(out, palette),
             Command::Uninstall(uninstall) => uninstall.run(out, palette),
             Command::Doctor(doctor) => doctor.run(out, palette),
+            Command::Mcp(mcp) => mcp.run(),
+            Command::McpApprover(approver) => approver.run(),
+            Command::Acp(acp) => acp.run(),
         }
     }
 }

@@ -13,7 +13,6 @@ mod commands;
 mod data_dir;
 mod doctor;
 mod escape;
-mod hook;
 mod import;
 mod install;
 mod local;
@@ -39,8 +38,8 @@ struct Portcullis {
 }
 
 fn main() -> ExitCode {
-    if let Some(words) = hook::words() {
-        return hook::run(words);
+    if let Some(words) = portcullis_hook_static::words() {
+        return portcullis_hook_static::run(words);
     }
     let command = Portcullis::parse().command;
     let stdout = std::io::stdout().lock();

@@ -34,6 +34,11 @@ pub struct Reach {
 }
 
 impl Reach {
+    /// The daemon of this directory, or the one behind a URL.
+    pub fn new(data_dir: Option<PathBuf>, url: Option<String>) -> Reach {
+        Reach { data_dir, url }
+    }
+
     /// A client that submits calls.
     pub fn agent(&self) -> anyhow::Result<Client> {
         let key = variable(AGENT_KEY, "pcl_agent_")?;
@@ -62,6 +67,11 @@ impl Reach {
             format!("cannot read `{}`; the first `portcullis serve` makes it", file.display())
         })?;
         Ok(client.with_key(key.trim_end()))
+    }
+
+    /// The data directory.
+    pub fn directory(&self) -> anyhow::Result<PathBuf> {
+        Ok(DataDir::find(self.data_dir.as_deref())?.path().to_owned())
     }
 
     fn address(&self) -> anyhow::Result<Address> {

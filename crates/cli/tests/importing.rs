@@ -70,7 +70,10 @@ prefix_rule(
     pattern = ["git", ["status", "log"]],
     decision = "allow", # reading
     match = ["git status"],
+    not_match = ["git push"],
 )
+prefix_rule(pattern=["curl"], decision="prompt", not_match=["nice curl x"])
+prefix_rule(pattern=["touch"], decision="allow", not_match=["touch x"])
 prefix_rule(pattern=["rm"], decision="forbidden", justification="use trash")
 prefix_rule(pattern=["bash", "-c"], decision="allow")
 host_executable(name="rm", paths=["/bin/rm"])
@@ -79,6 +82,7 @@ load("//x.star", "y")
 prefix_rule(pattern=make("a"), decision="allow")
 "#, &[
         ("\"status\", \"log\"", "exact", "allow Bash(git status:*), allow Bash(git log:*)"),
+        ("nice curl x", "widened", "ask Bash(curl:*)"), ("touch x", "unmapped", ""),
         ("use trash", "exact", "deny Bash(rm:*), deny Bash(/bin/rm:*)"), ("\"bash\", \"-c\"", "downgraded", "ask Bash(bash -c:*)"),
         ("network_rule", "partial", "allow WebFetch(domain:example.com)"),
         ("load(", "unmapped", ""), ("make(", "unmapped", ""),

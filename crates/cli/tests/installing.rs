@@ -225,7 +225,7 @@ fn what_is_not_safe_is_refused_and_changes_nothing() {
         .unwrap();
     let link = home.says(&["install", "qwen"]);
     assert!(link.code == 2 && link.error.contains("link out of its directory"), "{link:?}");
-    let unverified = home.says(&["install", "cursor"]);
+    let unverified = home.says(&["install", "windsurf"]);
     assert!(unverified.code == 2 && unverified.error.contains("--unverified"), "{unverified:?}");
     let unknown = home.says(&["install", "nobody"]);
     assert!(unknown.code == 2 && unknown.error.contains("use one of claude"), "{unknown:?}");

@@ -117,6 +117,15 @@ impl Client {
         Answered::read(self.send(Method::POST, "/v1/calls", Some(call), limit).await?)
     }
 
+    /// The same for a call that is given as text, so that its input is submitted to the byte.
+    ///
+    /// # Errors
+    /// As [`submit`](Client::submit).
+    pub async fn submit_text(&self, call: String, wait: Duration) -> Result<Answered, ClientError> {
+        let limit = PROMPT + wait.min(Duration::from_millis(MOST_WAIT_MS));
+        Answered::read(self.send_text(Method::POST, "/v1/calls", Some(call), limit).await?)
+    }
+
     /// Submits a call and waits until it is decided or `wait` is over. The call needs a `call_id`:
     /// by it the daemon knows that it is the same call when it is sent again.
     ///
@@ -142,12 +151,22 @@ impl Client {
         }
     }
 
+    /// The verdict about a call (`POST /v1/check`), all of it; leaves nothing behind.
+    ///
+    /// # Errors
+    /// As [`submit`](Client::submit).
+    pub async fn verdict(&self, call: &Value) -> Result<Value, ClientError> {
+        let whole = self.send(Method::POST, "/v1/check", Some(call), PROMPT).await?;
+        let verdict = whole.get("verdict").cloned();
+        verdict.ok_or_else(|| ClientError::Unreadable("it has no verdict".to_owned()))
+    }
+
     /// Judges a call (`POST /v1/check`) and leaves nothing behind.
     ///
     /// # Errors
     /// As [`submit`](Client::submit).
     pub async fn check(&self, call: &Value) -> Result<Outcome, ClientError> {
-        let whole = self.send(Method::POST, "/v1/check", Some(call), PROMPT).await?;
+        let whole = self.verdict(call).await?;
         match whole.get("outcome").and_then(Value::as_str) {
             Some("allow") => Ok(Outcome::Allow),
             Some("ask") => Ok(Outcome::Ask),
@@ -359,7 +378,16 @@ impl Client {
         body: Option<&Value>,
         limit: Duration,
     ) -> Result<Value, ClientError> {
-        let body = body.map(Value::to_string);
+        self.send_text(method, path, body.map(Value::to_string), limit).await
+    }
+
+    async fn send_text(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<String>,
+        limit: Duration,
+    ) -> Result<Value, ClientError> {
         let whole = async {
             let reply = link::request(&self.address, self.head(method, path), body).await?;
             let status = reply.status();

@@ -11,9 +11,10 @@ use crate::json;
 use crate::options::Options;
 
 /// What a host wants of the hook at an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     /// May this call run?
+    #[default]
     Gate,
     /// The host's own prompt stands open, or would: is there an answer to it?
     Prompt,
@@ -51,7 +52,7 @@ impl Failure {
 }
 
 /// One tool call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
     /// The host, as the tables of tools know it.
     pub host: &'static str,

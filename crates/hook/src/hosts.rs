@@ -17,7 +17,7 @@ mod opencode;
 mod qwen;
 mod windsurf;
 
-use crate::answer::{Answer, Printed};
+use crate::answer::{Answer, Printed, edited};
 use crate::call::{Call, Failure, Fields, Given, Part};
 
 /// One agent host.
@@ -43,6 +43,24 @@ pub struct Host {
     /// Whether a failure hides its reason from the model, so that a document is better.
     pub hides_reasons: bool,
 }
+
+/// What most hosts have in common: a failure blocks, nothing is left to the host, and an edited
+/// input is not taken.
+const PLAIN: Host = Host {
+    name: "",
+    events: &[],
+    read: |_| Err(Failure::input("the host is unknown")),
+    say: |_, answer| by_code(answer),
+    fail: blocked,
+    may_ask: never,
+    takes: takes_nothing,
+    may_pass: false,
+    leaves_prompts: false,
+    hides_reasons: false,
+};
+
+/// What is said where an answer does not fit the event.
+const UNANSWERED: &str = "Portcullis: there is no answer to this call [HOOK_DIALECT]";
 
 /// Every host.
 pub const HOSTS: &[Host] = &[
@@ -151,6 +169,27 @@ fn blocked_or_left(part: Part, reason: &str) -> Printed {
         Part::Gate => Printed::blocked(reason),
         Part::Prompt | Part::Result | Part::Notice => Printed::nothing(),
     }
+}
+
+/// The answer of a host that reads the exit code alone.
+fn by_code(answer: &Answer) -> Printed {
+    match answer {
+        Answer::Allow { input: None, .. } => Printed::nothing(),
+        Answer::Allow { input: Some(input), .. } => Printed::blocked(&edited(input)),
+        Answer::Ask(reason) | Answer::Deny(reason) => Printed::blocked(reason),
+        Answer::Defer | Answer::Nothing => Printed::blocked(UNANSWERED),
+    }
+}
+
+/// The one root of a workspace that a document lists; none where there are several.
+fn sole_root(fields: &Fields<'_>, name: &str) -> Result<Option<String>, Failure> {
+    let Some(raw) = fields.raw(name) else { return Ok(None) };
+    let roots: Vec<String> = serde_json::from_str(raw)
+        .map_err(|_| Failure::input(format!("`{name}` is no list of texts")))?;
+    Ok(match roots.as_slice() {
+        [root] => Some(root.clone()),
+        _ => None,
+    })
 }
 
 /// `plan` tightens; every other mode of a host changes nothing.

@@ -8,13 +8,12 @@
 //! row to [`hosts::HOSTS`].
 
 use std::io::{Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub mod answer;
+mod beside;
 pub mod call;
 mod dropin;
 pub mod hosts;
@@ -26,15 +25,20 @@ pub mod told;
 mod worker;
 
 use answer::{Answer, Printed};
+use beside::{Ended, beside};
 use call::{Call, Failure, Fields, Given, Part};
 use hosts::Host;
 use options::{Daemon, Options};
 use told::{Outcome, Told};
 
+pub use beside::Signals;
 pub use link::Proof;
 
 /// How long a verdict may take.
 pub const VERDICT_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long the drop-in may take at most.
+const DROP_IN_LIMIT: Duration = Duration::from_hours(24);
 
 /// How names begin that a hook gives to a call whose host gives none.
 pub const OWN_NAME: &str = "hook-";
@@ -68,6 +72,8 @@ pub struct Started {
     pub name: String,
     /// Checks a receipt.
     pub check: Check,
+    /// Has signals that would end this process written down instead.
+    pub signals: Signals,
 }
 
 /// Answers one document; gives the exit code.
@@ -105,7 +111,7 @@ fn answer(started: Started, stdin: Box<dyn Read + Send>) -> Printed {
     };
     let is_event = words.first().is_some_and(|word| !word.starts_with("--"));
     if name == "agentbot" && !is_event {
-        return drop_in(&started, stdin);
+        return drop_in(started, stdin);
     }
     let Some(host) = hosts::find(name) else {
         let known: Vec<&str> = hosts::HOSTS.iter().map(|host| host.name).collect();
@@ -132,29 +138,17 @@ fn supervised(
     let end = started.began + options.deadline;
     // What was understood so far: it says in which words a failure is told.
     let understood: Arc<Mutex<Option<Call>>> = Arc::default();
-    let (tell, told) = channel();
+    let signals = started.signals;
     let work = {
         let (options, understood) = (Arc::clone(&options), Arc::clone(&understood));
-        move || {
-            let work = AssertUnwindSafe(|| work(host, &options, &started, stdin, end, &understood));
-            let _ = tell.send(catch_unwind(work));
-        }
+        move || work(host, &options, &started, stdin, end, &understood)
     };
-    let beside = std::thread::Builder::new().name("hook".to_owned()).spawn(work).is_ok();
-    let done = if beside {
-        told.recv_timeout(end.saturating_duration_since(Instant::now()))
-    } else {
-        Err(RecvTimeoutError::Disconnected)
-    };
-    let failure = match done {
-        Ok(Ok(Ok(printed))) => return printed,
-        Ok(Ok(Err(failure))) => failure,
-        Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
-            Failure::new("HOOK_INTERNAL", "could not judge this call")
-        }
-        Err(RecvTimeoutError::Timeout) => {
-            Failure::new("HOOK_DEADLINE", "no answer in time; try again later")
-        }
+    let failure = match beside(work, end, signals) {
+        Ended::Done(Ok(printed)) => return printed,
+        Ended::Done(Err(failure)) => failure,
+        Ended::Failed => Failure::new("HOOK_INTERNAL", "could not judge this call"),
+        Ended::Late => Failure::new("HOOK_DEADLINE", "no answer in time; try again later"),
+        Ended::Signal => Failure::new("HOOK_INTERNAL", "the hook was told to end before it knew"),
     };
     let call = understood.lock().unwrap_or_else(PoisonError::into_inner).take();
     failed(host, &options, call.as_ref(), &failure)
@@ -354,9 +348,15 @@ fn observe(
 }
 
 /// Agentbot's own hook: one answer and exit code 0, whatever happens.
-fn drop_in(started: &Started, mut stdin: Box<dyn Read + Send>) -> Printed {
+fn drop_in(started: Started, mut stdin: Box<dyn Read + Send>) -> Printed {
     let words: Vec<String> = started.arguments.iter().skip(1).cloned().collect();
-    let work = AssertUnwindSafe(|| dropin::answer(started, &words, &mut stdin));
-    catch_unwind(work)
-        .unwrap_or_else(|_| dropin::denied("could not judge this call [HOOK_INTERNAL]"))
+    let signals = started.signals;
+    // It has its own limits; this one only ends what hangs for ever.
+    let end = started.began + DROP_IN_LIMIT;
+    match beside(move || dropin::answer(&started, &words, &mut stdin), end, signals) {
+        Ended::Done(printed) => printed,
+        Ended::Failed | Ended::Late | Ended::Signal => {
+            dropin::denied("could not judge this call [HOOK_INTERNAL]")
+        }
+    }
 }

@@ -70,6 +70,7 @@ fn hook(stdin: &str, environment: &[(&str, &str)], arguments: &[&str], limit: Du
         directory: None,
         name: "test".to_owned(),
         check: |_| Err("nobody checks".to_owned()),
+        signals: |_| Ok(()),
     };
     let stdin = Box::new(Cursor::new(stdin.to_owned()));
     let (mut out, mut error) = (Vec::new(), Vec::new());

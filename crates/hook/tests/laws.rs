@@ -66,6 +66,7 @@ fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
         directory: None,
         name: "hook-test".to_owned(),
         check: |_| Ok(()),
+        signals: |_| Ok(()),
     };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let code = run(started, Box::new(Cursor::new(stdin.to_owned())), &mut stdout, &mut stderr);

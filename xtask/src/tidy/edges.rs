@@ -17,14 +17,15 @@ const EDGES: &[(&str, &[&str])] = &[
     ("database",    &[]),
     ("store",       &["approval", "engine", "database"]),
     ("converse",    &[]),
+    ("live",        &[]),
     ("hook",        &[]),
     ("daemon",      &["store", "wire", "layers", "hook", "approval", "engine", "converse", "database"]),
     ("client",      &["wire"]),
     ("guard",       &["client"]),
-    ("proxy",       &["client", "wire"]),
-    ("hook-static", &["hook", "layers", "engine"]),
-    ("cli",         &["daemon", "store", "wire", "layers", "client", "guard", "proxy", "hook", "approval", "engine", "shell"]),
-    ("xtask",       &["shell", "engine", "approval", "converse", "database"]),
+    ("proxy",       &["client", "hook", "wire"]),
+    ("hook-static", &["hook", "layers", "wire", "approval", "engine"]),
+    ("cli",         &["daemon", "store", "wire", "layers", "client", "guard", "proxy", "hook", "hook-static", "live", "approval", "engine", "shell"]),
+    ("xtask",       &["shell", "engine", "approval", "converse", "database", "live"]),
 ];
 
 /// What a pure crate may take from outside, beside its tests: the engine reads policies in TOML

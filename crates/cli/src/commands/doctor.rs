@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use portcullis_hook_static::installed::Installed;
 use serde_json::json;
 
 use super::{REFUSED, TROUBLE};
 use crate::data_dir::DataDir;
 use crate::doctor::{Check, State, drills, statics, version};
-use crate::hook::installed::Installed;
 use crate::install::hosts::{self, Host};
 use crate::palette::{Ink, Palette};
 

@@ -8,13 +8,13 @@ use anyhow::{Context, bail};
 use clap::Args;
 use portcullis_daemon::clock::Clock;
 use portcullis_engine::Policy;
+use portcullis_hook_static::installed::{Entry, Installed};
 use portcullis_layers::Places;
 
 use super::{REFUSED, TROUBLE};
 use crate::ancestors;
 use crate::data_dir::{DataDir, public_key};
 use crate::doctor;
-use crate::hook::installed::{Entry, Installed};
 use crate::install::hosts::{self, Ground, Host, Scope};
 use crate::install::{codex, diff, files, record};
 use crate::palette::{Ink, Palette};
@@ -256,7 +256,7 @@ impl Uninstall {
         installed.entries.retain(|entry| Some(entry) != known.as_ref());
         record::write(&data, &installed)?;
         let subject = format!("{} {scope}", host.name);
-        let noted = crate::hook::journal::append(
+        let noted = portcullis_hook_static::journal::append(
             data.path(),
             "hook.uninstalled",
             &subject,

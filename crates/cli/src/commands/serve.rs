@@ -81,7 +81,7 @@ impl Serve {
             internal_key: std::env::var("INTERNAL_API_KEY").ok(),
         })
         .await?;
-        let node = node.with_journal(data.file(crate::hook::journal::FILE));
+        let node = node.with_journal(data.file(portcullis_hook_static::journal::FILE));
         let link = format!("{scheme}://{at}/#{}", node.login_code()?);
         writeln!(out, "listening on {scheme}://{at}")?;
         first.tell(out, palette, &link, &data)?;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use portcullis_hook_static::installed::{Entry, FILE, Installed};
 
 use super::answers::{Effect, Said, effect};
 use super::lines::{Line, installed};
 use super::{Check, State, documents};
-use crate::hook::installed::{Entry, FILE, Installed};
 use crate::install::hosts::Host;
 
 /// A hook that answers at once takes no longer than this.
@@ -132,7 +132,7 @@ fn faults(
     checks.push(blocked(host, "killed daemon", &said, "a daemon that dies while it is asked"));
 
     let drill = Drill::new(data)?;
-    std::os::unix::fs::symlink("/dev/full", drill.0.join(crate::hook::journal::FILE))?;
+    std::os::unix::fs::symlink("/dev/full", drill.0.join(portcullis_hook_static::journal::FILE))?;
     let said = drill.line(line, 5_000)?.say(host.name, allowed.as_bytes(), SOON)?;
     checks.push(blocked(host, "full disk", &said, "a journal that cannot be written"));
     Ok(checks)

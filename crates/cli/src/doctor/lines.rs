@@ -7,10 +7,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use portcullis_hook_static::installed::Entry;
 use serde_json::Value;
 
 use super::answers::Said;
-use crate::hook::installed::Entry;
 use crate::install::files;
 use crate::install::hosts::Host;
 

@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use portcullis_hook_static::installed::{Entry, Installed};
 use serde_json::Value;
 
 use super::{Check, State};
-use crate::hook::installed::{Entry, Installed};
 use crate::install::hosts::Host;
 use crate::install::{codex, files, jsonc};
 

@@ -97,6 +97,22 @@ fn prefix(
     let why =
         if became.len() < rows.len() { "a word cannot stand in a rule".to_owned() } else { why };
     let is_lost = became.len() < rows.len();
+    let hits =
+        |example: &String| became.iter().any(|(rule, _)| shell::hits(rule, outcome, example));
+    // What the source says it does not match must not be matched here either; an allow that does
+    // is given up, a deny or ask that does is wider.
+    let is_wider = call.texts("not_match").unwrap_or_default().iter().any(hits);
+    let (became, why) = match (is_wider, outcome) {
+        (false, _) => (became, why),
+        (true, Outcome::Allow) => {
+            let why = "it would match an example that it must not";
+            return import.rule(file, call.line, text, outcome, Vec::new(), why);
+        }
+        (true, Outcome::Ask | Outcome::Deny) => {
+            let wider = became.into_iter().map(|(rule, _)| (rule, Fate::Widened)).collect();
+            (wider, "it also matches an example that the source does not".to_owned())
+        }
+    };
     for example in call.texts("match").unwrap_or_default() {
         let is_allowed =
             outcome == Outcome::Allow && became.iter().any(|(rule, _)| shell::is_broad(rule));

@@ -1,6 +1,7 @@
 //! Patterns over commands of other systems, as rules of ours.
 
-use portcullis_engine::Outcome;
+use portcullis_engine::call::Call;
+use portcullis_engine::{Lexical, Outcome, Policy, PolicyText, Source, judge};
 
 use super::Fate;
 
@@ -110,4 +111,16 @@ pub fn overlap(one: &str, other: &str) -> bool {
         |pattern: &str| pattern.split(['*', '?']).next().unwrap_or_default().trim_end().to_owned();
     let (one, other) = (head(one), head(other));
     one.starts_with(&other) || other.starts_with(&one)
+}
+/// Whether a rule about commands decides about one.
+pub fn hits(rule: &str, outcome: Outcome, command: &str) -> bool {
+    let rule = serde_json::Value::from(rule);
+    let text = format!("[rules]\n{} = [{rule}]\n", outcome.name());
+    let policy =
+        PolicyText::from_toml(&text).and_then(|text| Policy::of_layers(&[(Source::User, text)]));
+    let code = format!("rule.{}", outcome.name());
+    policy.is_ok_and(|policy| {
+        let verdict = judge(&policy, &Call::bash(command, "/"), &Lexical);
+        verdict.reasons.first().is_some_and(|reason| reason.code.to_string() == code)
+    })
 }

@@ -83,7 +83,7 @@ pub const HOSTS: &[Host] = &[
     Host { name: "opencode", program: "opencode", shape: Shape::Whole, events: &["tool.execute.before", "tool.execute.after"], per_second: 1, is_unverified: false,
         limits: "a plugin that is not loaded gates nothing; MCP and sub-agent calls are not proven",
         recovery: "remove the file" },
-    Host { name: "cursor", program: "cursor", shape: Shape::Flat, events: &["beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "preToolUse"], per_second: 1, is_unverified: true,
+    Host { name: "cursor", program: "cursor", shape: Shape::Flat, events: &["beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "preToolUse"], per_second: 1, is_unverified: false,
         limits: "known from its documentation only; the unit of its timeout is not proven",
         recovery: "remove the entries with `portcullis` from `hooks`" },
     Host { name: "agentbot", program: "docker-agent", shape: Shape::Whole, events: &["pre_tool_use", "permission_request"], per_second: 1, is_unverified: false,

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use portcullis_approval::key::hex;
+use portcullis_hook_static::installed::{Entry, FILE, Installed};
 use portcullis_layers::Places;
 
 use super::files;
 use crate::data_dir::DataDir;
-use crate::hook::installed::{Entry, FILE, Installed};
 
 /// The record, with what every hook needs filled in.
 pub fn open(data: &DataDir, places: &Places) -> anyhow::Result<Installed> {

@@ -370,3 +370,23 @@ fn no_variable_leads_an_installed_hook_elsewhere() {
     let said = gate.answer(&other, &["--data-dir", data.to_str().unwrap()], &gate.document());
     assert_blocks(gate, &said, "without `install.json` there is no policy");
 }
+
+#[test]
+fn a_signal_that_ends_the_hook_is_answered_first() {
+    let home = Home::with(ALLOWS);
+    let connections = false_daemon(&home, Play::Silence);
+    for gate in GATES {
+        for signal in ["TERM", "INT", "HUP", "QUIT"] {
+            let before = connections.load(Ordering::Relaxed);
+            let mut child = gate.command(&home, &[]).spawn().unwrap();
+            feed(&mut child, &gate.document());
+            while connections.load(Ordering::Relaxed) == before {
+                std::thread::yield_now();
+            }
+            let id = child.id().to_string();
+            assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+            let said = said(child);
+            assert_blocks(gate, &said, &format!("{}: {signal}", gate.host));
+        }
+    }
+}

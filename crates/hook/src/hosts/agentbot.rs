@@ -1,7 +1,7 @@
 //! Docker agent, which Agentbot runs: its own events. (Without an event in the arguments the hook
 //! is Agentbot's drop-in, [`crate::dropin`].)
 
-use super::{Host, blocked};
+use super::{Host, PLAIN, UNANSWERED};
 use crate::answer::{Answer, Printed};
 use crate::call::{Call, Failure, Given, Part};
 use crate::json;
@@ -12,13 +12,9 @@ pub const HOST: Host = Host {
     events: EVENTS,
     read,
     say,
-    fail: blocked,
     // Containers have nobody in front of them; `--native-ask auto` says that this one has.
-    may_ask: super::never,
     takes: |_, _| true,
-    may_pass: false,
-    leaves_prompts: false,
-    hides_reasons: false,
+    ..PLAIN
 };
 
 const EVENTS: &[(&str, Part)] = &[
@@ -38,13 +34,9 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
         input: fields.object("tool_input")?,
         cwd: Some(fields.need("cwd")?),
         session: Some(fields.need("session_id")?),
-        run: None,
         call_id: fields.text("tool_use_id")?,
         agent: fields.text("agent_name")?,
-        mode: None,
-        is_attended: None,
-        is_pascal: false,
-        slot: String::new(),
+        ..Call::default()
     })
 }
 
@@ -71,8 +63,6 @@ fn say(call: &Call, answer: &Answer) -> Printed {
         ]),
         Answer::Ask(reason) => decision("ask", reason),
         Answer::Deny(reason) => decision("deny", reason),
-        Answer::Defer | Answer::Nothing => {
-            decision("deny", "Portcullis: there is no answer to this call [HOOK_DIALECT]")
-        }
+        Answer::Defer | Answer::Nothing => decision("deny", UNANSWERED),
     }
 }

@@ -1,23 +1,13 @@
 //! Amp: the tool's parameters on standard input, its name in the environment, the exit code as
 //! the answer.
 
-use super::{Host, blocked, never, takes_nothing};
-use crate::answer::{Answer, Printed, edited};
+use super::{Host, PLAIN, by_code};
+use crate::answer::{Answer, Printed};
 use crate::call::{Call, Failure, Given, Part};
 
 /// The row.
-pub const HOST: Host = Host {
-    name: "amp",
-    events: &[("delegate", Part::Gate)],
-    read,
-    say,
-    fail: blocked,
-    may_ask: never,
-    takes: takes_nothing,
-    may_pass: false,
-    leaves_prompts: false,
-    hides_reasons: false,
-};
+pub const HOST: Host =
+    Host { name: "amp", events: &[("delegate", Part::Gate)], read, say, ..PLAIN };
 
 fn read(given: &Given<'_>) -> Result<Call, Failure> {
     if given.options.event.as_deref().is_some_and(|event| event != "delegate") {
@@ -33,24 +23,13 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
         input: given.text.trim().to_owned(),
         cwd: given.directory.map(str::to_owned),
         session: variable("AMP_THREAD_ID"),
-        run: None,
-        call_id: None,
-        agent: None,
-        mode: None,
-        is_attended: None,
-        is_pascal: false,
-        slot: String::new(),
+        ..Call::default()
     })
 }
 
 fn say(_: &Call, answer: &Answer) -> Printed {
     match answer {
-        Answer::Allow { input: None, .. } => Printed::nothing(),
-        Answer::Allow { input: Some(input), .. } => Printed::blocked(&edited(input)),
         Answer::Ask(_) => Printed { code: 1, ..Printed::default() },
-        Answer::Deny(reason) => Printed::blocked(reason),
-        Answer::Defer | Answer::Nothing => {
-            Printed::blocked("Portcullis: there is no answer to this call [HOOK_DIALECT]")
-        }
+        Answer::Allow { .. } | Answer::Deny(_) | Answer::Defer | Answer::Nothing => by_code(answer),
     }
 }

@@ -1,6 +1,6 @@
 //! Claude Code; and what Qwen Code, Droid, Codex and Copilot's second dialect share with it.
 
-use super::{Host, blocked_or_left, mode};
+use super::{Host, PLAIN, blocked_or_left, mode};
 use crate::answer::{Answer, Printed, edited, specific};
 use crate::call::{Call, Failure, Given, Part};
 use crate::json;
@@ -16,7 +16,7 @@ pub const HOST: Host = Host {
     takes: |_, _| true,
     may_pass: true,
     leaves_prompts: true,
-    hides_reasons: false,
+    ..PLAIN
 };
 
 const EVENTS: &[(&str, Part)] = &[
@@ -59,14 +59,11 @@ pub fn like(
         input: if is_call { fields.object("tool_input")? } else { "{}".to_owned() },
         cwd: Some(fields.need("cwd")?),
         session: Some(fields.need("session_id")?),
-        run: None,
         call_id,
         agent: fields.text("agent_type")?,
         mode: mode(fields.text("permission_mode")?.as_deref()),
-        is_attended: None,
-        is_pascal: false,
-        slot: String::new(),
         event,
+        ..Call::default()
     })
 }
 

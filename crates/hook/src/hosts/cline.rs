@@ -1,6 +1,6 @@
 //! Cline, by its documentation: a failing hook goes on there, so every answer is a document.
 
-use super::{Host, never, takes_nothing};
+use super::{Host, PLAIN, UNANSWERED, sole_root};
 use crate::answer::{Answer, Printed, edited};
 use crate::call::{Call, Failure, Given, Part};
 use crate::json;
@@ -12,11 +12,8 @@ pub const HOST: Host = Host {
     read,
     say,
     fail: |_, reason| cancelled(reason),
-    may_ask: never,
-    takes: takes_nothing,
-    may_pass: false,
-    leaves_prompts: false,
     hides_reasons: true,
+    ..PLAIN
 };
 
 const EVENTS: &[(&str, Part)] = &[("PreToolUse", Part::Gate)];
@@ -26,29 +23,15 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
     let (event, part) = given.event_of(fields.text("hookName")?, EVENTS)?;
     let call = fields.inside("preToolUse")?;
     let call = call.ok_or_else(|| Failure::input("`preToolUse` is missing"))?;
-    let roots: Vec<String> = match fields.raw("workspaceRoots") {
-        None => Vec::new(),
-        Some(raw) => serde_json::from_str(raw)
-            .map_err(|_| Failure::input("`workspaceRoots` is no list of texts"))?,
-    };
     Ok(Call {
         host: "cline",
         part,
         event,
         tool: call.need("toolName")?,
         input: call.object("parameters")?,
-        cwd: match roots.as_slice() {
-            [root] => Some(root.clone()),
-            _ => None,
-        },
+        cwd: sole_root(fields, "workspaceRoots")?,
         session: Some(fields.need("taskId")?),
-        run: None,
-        call_id: None,
-        agent: None,
-        mode: None,
-        is_attended: None,
-        is_pascal: false,
-        slot: String::new(),
+        ..Call::default()
     })
 }
 
@@ -59,9 +42,7 @@ fn say(_: &Call, answer: &Answer) -> Printed {
         }
         Answer::Allow { input: Some(input), .. } => cancelled(&edited(input)),
         Answer::Ask(reason) | Answer::Deny(reason) => cancelled(reason),
-        Answer::Defer | Answer::Nothing => {
-            cancelled("Portcullis: there is no answer to this call [HOOK_DIALECT]")
-        }
+        Answer::Defer | Answer::Nothing => cancelled(UNANSWERED),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Codex CLI: silence is the only way to allow, and it has no ask.
 
-use super::{Host, blocked_or_left, claude, never};
+use super::{Host, PLAIN, UNANSWERED, blocked_or_left, claude};
 use crate::answer::{Answer, Printed};
 use crate::call::{Call, Failure, Given, Part};
 
@@ -11,11 +11,9 @@ pub const HOST: Host = Host {
     read,
     say,
     fail: blocked_or_left,
-    may_ask: never,
     takes: |call, _| call.part == Part::Gate,
-    may_pass: false,
     leaves_prompts: true,
-    hides_reasons: false,
+    ..PLAIN
 };
 
 const EVENTS: &[(&str, Part)] = &[
@@ -43,9 +41,7 @@ fn say(call: &Call, answer: &Answer) -> Printed {
         (Part::Gate, Answer::Ask(reason)) => {
             claude::gate(&call.event, &Answer::Deny(reason.clone()))
         }
-        (Part::Gate, Answer::Defer | Answer::Nothing) => {
-            Printed::blocked("Portcullis: there is no answer to this call [HOOK_DIALECT]")
-        }
+        (Part::Gate, Answer::Defer | Answer::Nothing) => Printed::blocked(UNANSWERED),
         (Part::Prompt, _) => claude::prompt(&call.event, answer, false),
     }
 }

@@ -1,6 +1,6 @@
 //! GitHub Copilot CLI: two dialects of documents, and a failure that hides its reason.
 
-use super::{Host, claude, mode};
+use super::{Host, PLAIN, UNANSWERED, claude, mode};
 use crate::answer::{Answer, Printed, edited};
 use crate::call::{Call, Failure, Given, Part};
 use crate::json;
@@ -15,8 +15,8 @@ pub const HOST: Host = Host {
     may_ask: |call| call.part == Part::Gate,
     takes: |call, _| call.part == Part::Gate,
     may_pass: true,
-    leaves_prompts: false,
     hides_reasons: true,
+    ..PLAIN
 };
 
 const EVENTS: &[(&str, Part)] = &[
@@ -50,13 +50,8 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
         input: fields.object_or_text(input)?,
         cwd: Some(fields.need("cwd")?),
         session: Some(fields.need("sessionId")?),
-        run: None,
-        call_id: None,
-        agent: None,
         mode: mode(None),
-        is_attended: None,
-        is_pascal: false,
-        slot: String::new(),
+        ..Call::default()
     })
 }
 
@@ -100,9 +95,7 @@ fn prompt(answer: &Answer) -> Printed {
         }
         Answer::Allow { input: Some(input), .. } => deny(&edited(input)),
         Answer::Ask(reason) | Answer::Deny(reason) => deny(reason),
-        Answer::Defer | Answer::Nothing => {
-            deny("Portcullis: there is no answer to this call [HOOK_DIALECT]")
-        }
+        Answer::Defer | Answer::Nothing => deny(UNANSWERED),
     }
 }
 

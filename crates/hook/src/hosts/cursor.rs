@@ -1,6 +1,6 @@
 //! Cursor: one event for each kind of tool, and one for all of them that cannot ask.
 
-use super::{Host, blocked, takes_nothing};
+use super::{Host, PLAIN, UNANSWERED, sole_root};
 use crate::answer::{Answer, Printed};
 use crate::call::{Call, Failure, Given, Part};
 use crate::json;
@@ -11,12 +11,8 @@ pub const HOST: Host = Host {
     events: EVENTS,
     read,
     say,
-    fail: blocked,
     may_ask: |call| matches!(call.event.as_str(), "beforeShellExecution" | "beforeMCPExecution"),
-    takes: takes_nothing,
-    may_pass: false,
-    leaves_prompts: false,
-    hides_reasons: false,
+    ..PLAIN
 };
 
 const EVENTS: &[(&str, Part)] = &[
@@ -52,28 +48,12 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
         input,
         cwd: match fields.text("cwd")?.filter(|cwd| !cwd.is_empty()) {
             Some(cwd) => Some(cwd),
-            None => root(given)?,
+            None => sole_root(fields, "workspace_roots")?,
         },
         session: Some(fields.need("conversation_id")?),
         run: fields.text("generation_id")?,
-        call_id: None,
-        agent: None,
-        mode: None,
-        is_attended: None,
-        is_pascal: false,
-        slot: String::new(),
         event,
-    })
-}
-
-/// The one root of the workspace; none where there are several.
-fn root(given: &Given<'_>) -> Result<Option<String>, Failure> {
-    let Some(raw) = given.fields.raw("workspace_roots") else { return Ok(None) };
-    let roots: Vec<String> = serde_json::from_str(raw)
-        .map_err(|_| Failure::input("`workspace_roots` is no list of texts"))?;
-    Ok(match roots.as_slice() {
-        [root] => Some(root.clone()),
-        _ => None,
+        ..Call::default()
     })
 }
 
@@ -95,8 +75,6 @@ fn say(_: &Call, answer: &Answer) -> Printed {
             ("user_message", json::quoted(reason)),
         ])),
         Answer::Deny(reason) => deny(reason),
-        Answer::Defer | Answer::Nothing => {
-            deny("Portcullis: there is no answer to this call [HOOK_DIALECT]")
-        }
+        Answer::Defer | Answer::Nothing => deny(UNANSWERED),
     }
 }

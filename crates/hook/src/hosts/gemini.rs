@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Host, blocked_or_left, claude, never};
+use super::{Host, PLAIN, UNANSWERED, blocked_or_left, claude};
 use crate::answer::{Answer, Printed};
 use crate::call::{Call, Failure, Given, Part};
 use crate::json;
@@ -14,11 +14,8 @@ pub const HOST: Host = Host {
     read,
     say,
     fail: blocked_or_left,
-    may_ask: never,
     takes: |call, input| keeps_fields(&call.input, input),
-    may_pass: false,
-    leaves_prompts: false,
-    hides_reasons: false,
+    ..PLAIN
 };
 
 const EVENTS: &[(&str, Part)] =
@@ -53,9 +50,7 @@ fn say(call: &Call, answer: &Answer) -> Printed {
             Printed::document(json::object(&[allow, ("hookSpecificOutput", specific)]))
         }
         Answer::Ask(reason) | Answer::Deny(reason) => deny(reason),
-        Answer::Defer | Answer::Nothing => {
-            deny("Portcullis: there is no answer to this call [HOOK_DIALECT]")
-        }
+        Answer::Defer | Answer::Nothing => deny(UNANSWERED),
     }
 }
 

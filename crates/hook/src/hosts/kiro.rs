@@ -1,21 +1,10 @@
 //! Kiro, by its documentation: exit code 2 with the reason, or nothing.
 
-use super::{Host, blocked, never, takes_nothing, windsurf};
+use super::{Host, PLAIN};
 use crate::call::{Call, Failure, Given, Part};
 
 /// The row.
-pub const HOST: Host = Host {
-    name: "kiro",
-    events: EVENTS,
-    read,
-    say: |_, answer| windsurf::by_code(answer),
-    fail: blocked,
-    may_ask: never,
-    takes: takes_nothing,
-    may_pass: false,
-    leaves_prompts: false,
-    hides_reasons: false,
-};
+pub const HOST: Host = Host { name: "kiro", events: EVENTS, read, ..PLAIN };
 
 const EVENTS: &[(&str, Part)] = &[("preToolUse", Part::Gate), ("PreToolUse", Part::Gate)];
 
@@ -30,12 +19,6 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
         input: fields.object("tool_input")?,
         cwd: Some(fields.need("cwd")?),
         session: fields.text("session_id")?,
-        run: None,
-        call_id: None,
-        agent: None,
-        mode: None,
-        is_attended: None,
-        is_pascal: false,
-        slot: String::new(),
+        ..Call::default()
     })
 }

@@ -1,6 +1,6 @@
 //! `OpenCode`, through our bridge plugin: `{"decision":…}`, and the plugin throws unless it allows.
 
-use super::{Host, blocked_or_left, never};
+use super::{Host, PLAIN, UNANSWERED, blocked_or_left};
 use crate::answer::{Answer, Printed};
 use crate::call::{Call, Failure, Given, Part};
 use crate::json;
@@ -12,11 +12,8 @@ pub const HOST: Host = Host {
     read,
     say,
     fail: blocked_or_left,
-    may_ask: never,
     takes: |_, _| true,
-    may_pass: false,
-    leaves_prompts: false,
-    hides_reasons: false,
+    ..PLAIN
 };
 
 const EVENTS: &[(&str, Part)] =
@@ -33,13 +30,8 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
         input: fields.object("tool_input")?,
         cwd: Some(fields.need("cwd")?),
         session: Some(fields.need("session_id")?),
-        run: None,
         call_id: Some(fields.need("call_id")?),
-        agent: None,
-        mode: None,
-        is_attended: None,
-        is_pascal: false,
-        slot: String::new(),
+        ..Call::default()
     })
 }
 
@@ -58,8 +50,6 @@ fn say(call: &Call, answer: &Answer) -> Printed {
             Printed::document(json::object(&[allow, ("input", input.clone())]))
         }
         Answer::Ask(reason) | Answer::Deny(reason) => deny(reason),
-        Answer::Defer | Answer::Nothing => {
-            deny("Portcullis: there is no answer to this call [HOOK_DIALECT]")
-        }
+        Answer::Defer | Answer::Nothing => deny(UNANSWERED),
     }
 }

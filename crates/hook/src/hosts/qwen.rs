@@ -1,6 +1,6 @@
 //! Qwen Code: Claude's documents, Gemini's tools; it runs the original input whatever it is told.
 
-use super::{Host, blocked_or_left, claude, takes_nothing};
+use super::{Host, PLAIN, blocked_or_left, claude};
 use crate::answer::{Answer, Printed};
 use crate::call::{Call, Part};
 
@@ -12,10 +12,8 @@ pub const HOST: Host = Host {
     say,
     fail: blocked_or_left,
     may_ask: |_| true,
-    takes: takes_nothing,
     may_pass: true,
-    leaves_prompts: false,
-    hides_reasons: false,
+    ..PLAIN
 };
 
 const EVENTS: &[(&str, Part)] = &[

@@ -1,22 +1,10 @@
 //! Windsurf, by its documentation: exit code 2 with the reason, or nothing.
 
-use super::{Host, blocked, never, takes_nothing};
-use crate::answer::{Answer, Printed, edited};
+use super::{Host, PLAIN};
 use crate::call::{Call, Failure, Given, Part};
 
 /// The row.
-pub const HOST: Host = Host {
-    name: "windsurf",
-    events: EVENTS,
-    read,
-    say: |_, answer| by_code(answer),
-    fail: blocked,
-    may_ask: never,
-    takes: takes_nothing,
-    may_pass: false,
-    leaves_prompts: false,
-    hides_reasons: false,
-};
+pub const HOST: Host = Host { name: "windsurf", events: EVENTS, read, ..PLAIN };
 
 const EVENTS: &[(&str, Part)] = &[
     ("pre_run_command", Part::Gate),
@@ -38,24 +26,7 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
         cwd: info.text("cwd")?,
         session: Some(fields.need("trajectory_id")?),
         run: fields.text("execution_id")?,
-        call_id: None,
-        agent: None,
-        mode: None,
-        is_attended: None,
-        is_pascal: false,
-        slot: String::new(),
         event,
+        ..Call::default()
     })
-}
-
-/// The answer of a host that reads the exit code alone.
-pub fn by_code(answer: &Answer) -> Printed {
-    match answer {
-        Answer::Allow { input: None, .. } => Printed::nothing(),
-        Answer::Allow { input: Some(input), .. } => Printed::blocked(&edited(input)),
-        Answer::Ask(reason) | Answer::Deny(reason) => Printed::blocked(reason),
-        Answer::Defer | Answer::Nothing => {
-            Printed::blocked("Portcullis: there is no answer to this call [HOOK_DIALECT]")
-        }
-    }
 }

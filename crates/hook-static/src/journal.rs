@@ -21,7 +21,7 @@ const NODE: &str = "journal";
 /// A last line is not longer than this.
 const MOST_LINE: u64 = 128 << 10;
 
-/// Appends one entry.
+/// Appends one entry; it is on the disk when this returns.
 ///
 /// # Errors
 /// It could not be written whole, or the journal's end is not what it should be.
@@ -39,7 +39,8 @@ pub fn append(
     let entry = Written { kind, at, actor: "hook", subject, data };
     let text = format!("{}\n", entry.line(&link));
     let length = file.metadata()?.len();
-    if let Err(error) = file.write_all(text.as_bytes()) {
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+    if let Err(error) = written {
         // Half a line would break the chain for whoever comes next.
         let _ = file.set_len(length);
         return Err(error).context("cannot write the journal");

@@ -1,20 +1,21 @@
-//! `portcullis hook`: what the small crate behind it is handed, and the worker it starts.
+//! The hook as a process: what the small crate behind it is handed, and the worker it starts.
 //!
-//! Nothing here parses arguments with the rest of the binary: a hook must start at once, and
-//! answer whatever its arguments are.
+//! `portcullis hook` hands over to [`run`] before it parses arguments, and `portcullis-hook` is
+//! nothing else: a hook must start at once, and answer whatever its arguments are.
 
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use portcullis_approval::receipt::Receipt;
-use portcullis_approval::{CallText, audit};
-use portcullis_daemon::clock::Clock;
+use portcullis_approval::{CallText, Moment, audit};
 use portcullis_hook::{OWN_NAME, Proof, Started, VERDICT_LIMIT};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 pub mod installed;
 pub mod journal;
@@ -24,6 +25,7 @@ mod worker;
 const AMP: &str = "portcullis-hook-amp";
 
 /// The words behind `hook`, if this process is one.
+#[must_use]
 pub fn words() -> Option<Vec<String>> {
     let mut words = std::env::args_os();
     let own = words.next().map(PathBuf::from);
@@ -35,6 +37,7 @@ pub fn words() -> Option<Vec<String>> {
 }
 
 /// Answers an agent host.
+#[must_use]
 pub fn run(words: Vec<String>) -> ExitCode {
     let began = Instant::now();
     // What a panic says is for nobody: the answer that stands for it is written at the end.
@@ -52,11 +55,27 @@ pub fn run(words: Vec<String>) -> ExitCode {
         directory: std::env::current_dir()
             .ok()
             .and_then(|path| path.into_os_string().into_string().ok()),
-        name: format!("{OWN_NAME}{}-{}", std::process::id(), Clock::new().now()),
+        name: format!("{OWN_NAME}{}-{}", std::process::id(), now()),
         check,
+        signals,
     };
     let stdin = Box::new(std::io::stdin());
     portcullis_hook::run(started, stdin, &mut Output::open(), &mut std::io::stderr()).into()
+}
+
+/// The present moment, by the wall clock.
+#[must_use]
+pub fn now() -> Moment {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment::from_ms(i64::try_from(wall.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The signals by which a host ends what it started; each becomes one byte.
+fn signals(stream: UnixStream) -> std::io::Result<()> {
+    for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
+        signal_hook::low_level::pipe::register(signal, stream.try_clone()?)?;
+    }
+    Ok(())
 }
 
 /// This program: the file that runs, even if another one lies there by now.
@@ -89,7 +108,7 @@ fn check(proof: &Proof<'_>) -> Result<(), String> {
         ..CallText::default()
     };
     let digest = text.digest().ok_or("the input is not JSON")?;
-    let now = Clock::new().now();
+    let now = now();
     let receipt = Receipt::verify(proof.receipt, &key, Some(&digest), now)
         .map_err(|error| error.to_string())?;
     if receipt.outcome == "allow" { Ok(()) } else { Err("it does not allow".to_owned()) }

@@ -65,6 +65,9 @@ pub struct Entry {
 
 impl Installed {
     /// Reads it; none where it is not there.
+    ///
+    /// # Errors
+    /// It cannot be read or understood.
     pub fn read(directory: &Path) -> anyhow::Result<Option<Installed>> {
         let path = directory.join(FILE);
         let text = match std::fs::read_to_string(&path) {
@@ -79,6 +82,9 @@ impl Installed {
     }
 
     /// Where policy files lie for hooks that were installed: nothing of it comes from variables.
+    ///
+    /// # Errors
+    /// Nothing was installed, or what was written down cannot be read.
     pub fn places(directory: &Path) -> anyhow::Result<Places> {
         let Some(installed) = Installed::read(directory)? else {
             bail!("`{}` has no {FILE}; run `portcullis install` again", directory.display());

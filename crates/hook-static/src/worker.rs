@@ -14,7 +14,6 @@ use portcullis_approval::CallText;
 use portcullis_approval::canonical::{object, quoted};
 use portcullis_approval::key::hex_sha256;
 use portcullis_approval::redact::redact;
-use portcullis_daemon::clock::Clock;
 use portcullis_engine::call::{Call, Shell};
 use portcullis_engine::policy_text::DaemonUse;
 use portcullis_engine::{Lexical, Mode, Policy, Verdict, World, judge};
@@ -22,8 +21,8 @@ use portcullis_layers::{Layers, Live, Places};
 use portcullis_wire as wire;
 use serde_json::json;
 
-use super::installed::Installed;
-use super::journal;
+use crate::installed::Installed;
+use crate::{journal, now};
 
 /// The variable that lets a worker fail, in builds for tests.
 pub const FAULT: &str = "PORTCULLIS_HOOK_FAULT";
@@ -78,7 +77,7 @@ fn judged(words: &[String]) -> anyhow::Result<String> {
     make(&data)?;
     if let Some(event) = &words.note {
         let (digest, noted) = note(&text, event);
-        journal::append(&data, "hook.observed", &digest, &noted, Clock::new().now())?;
+        journal::append(&data, "hook.observed", &digest, &noted, now())?;
         return Ok(line("allow", "observed", "noted", false, false));
     }
     let directory = call.cwd.as_deref().map(Path::new);
@@ -103,7 +102,7 @@ fn judged(words: &[String]) -> anyhow::Result<String> {
         None => ("verdict".to_owned(), "judged by the policy".to_owned()),
     };
     let (digest, noted) = entry(&text, &verdict, &code);
-    journal::append(&data, "call.judged", &digest, &noted, Clock::new().now())?;
+    journal::append(&data, "call.judged", &digest, &noted, now())?;
     let needs_daemon = policy.hosts.daemon == DaemonUse::Required || has_own_profile(&layers);
     let answers_prompts = policy.hosts.answers_native_prompts;
     Ok(line(verdict.outcome.name(), &code, &why, answers_prompts, needs_daemon))
