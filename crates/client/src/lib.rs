@@ -156,8 +156,8 @@ impl Client {
     /// # Errors
     /// As [`submit`](Client::submit).
     pub async fn verdict(&self, call: &Value) -> Result<Value, ClientError> {
-        let whole = self.send(Method::POST, "/v1/check", Some(call), PROMPT).await?;
-        let verdict = whole.get("verdict").cloned();
+        let mut whole = self.send(Method::POST, "/v1/check", Some(call), PROMPT).await?;
+        let verdict = whole.get_mut("verdict").map(Value::take);
         verdict.ok_or_else(|| ClientError::Unreadable("it has no verdict".to_owned()))
     }
 
@@ -173,16 +173,6 @@ impl Client {
             Some("deny") => Ok(Outcome::Deny),
             _ => Err(ClientError::Unreadable("it has no outcome we know".to_owned())),
         }
-    }
-
-    /// The verdict about a call (`POST /v1/check`), all of it; nothing is left behind.
-    ///
-    /// # Errors
-    /// As [`submit`](Client::submit).
-    pub async fn verdict(&self, call: &Value) -> Result<Value, ClientError> {
-        let mut whole = self.send(Method::POST, "/v1/check", Some(call), PROMPT).await?;
-        let verdict = whole.get_mut("verdict").map(Value::take);
-        verdict.ok_or_else(|| ClientError::Unreadable("it has no verdict".to_owned()))
     }
 
     /// Starts a run (`POST /v1/runs`); gives it as it is then.
