@@ -4,14 +4,14 @@
 // Reject has the focus. No key but a deliberate one decides: Enter does what the focused button
 // says, and the focus never starts on an approval.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import { Fault, Said } from "./chips";
 import { excerpt, worstOf } from "./command";
 import { Edit } from "./edit";
 import { said } from "./hooks";
 import type { Answer, Ask, Json, Offer, Scope, Verdict } from "./wire";
-import { SCOPES, commandOf, ending, examples, isCommand } from "./words";
+import { SCOPES, commandOf, ending, examples, isCommand, textOf } from "./words";
 
 /** How far an approval reaches, as the form has it. */
 export interface Reach {
@@ -212,7 +212,7 @@ export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
   const [failure, setFailure] = useState<string>();
   const reject = useRef<HTMLButtonElement>(null);
   const cameUp = useRef(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     setReach(ONCE);
     setFeedback("");
     setStep("answer");
@@ -247,7 +247,8 @@ export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
   const approve = () => (verdict.tier === "destructive" ? setStep("sure") : approveNow());
   const rejectNow = (scope: Scope = "once") => void send({ answer: "reject", scope, ...(feedback.trim() ? { feedback: feedback.trim() } : {}) });
 
-  useEffect(() => {
+  // What is drawn and what keys mean change together: no key decides about a card that is gone.
+  useLayoutEffect(() => {
     if (!takesKeys) return;
     const press = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
@@ -301,7 +302,7 @@ export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
       </>
     );
   }
-  const runs = changed ? commandOf({ tool: ask.call.tool, input: changed.input }) : commandOf(ask.call);
+  const runs = textOf(changed ? { tool: ask.call.tool, input: changed.input } : ask.call);
   return (
     <div class="answering">
       {failure && <Fault message={failure} />}

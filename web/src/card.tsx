@@ -2,13 +2,13 @@
 
 import { useState } from "preact/hooks";
 import { Answering, type AnsweringProps } from "./answering";
-import { Fact, Said, Some, TierSign } from "./chips";
+import { Ago, Fact, Said, Some, TierSign } from "./chips";
 import { Command } from "./command";
-import { Diff, edits } from "./diff";
+import { Diff, SHOWN, edits } from "./diff";
 import { useNow } from "./hooks";
 import type { Ask } from "./wire";
 import { Acts, Why, explainAsk } from "./why";
-import { ago, commandOf, countdown, isCommand, moment } from "./words";
+import { besides, commandField, commandOf, countdown, isCommand, moment, textOf } from "./words";
 
 /** How long is left, and how the ask ends then. */
 export const Deadline = ({ ask }: { ask: Ask }) => {
@@ -29,8 +29,9 @@ export const Deadline = ({ ask }: { ask: Ask }) => {
 
 export const Card = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
   const [isExplained, setExplained] = useState(false);
-  const now = useNow();
   const changes = isCommand(ask.call) ? [] : edits(ask.call.input);
+  const field = commandField(ask.call.input);
+  const more = field ? besides(ask.call.input, [field]) : changes.length > 0 ? besides(ask.call.input, SHOWN) : undefined;
   const { description } = ask.call;
   return (
     <article class={`card ${ask.verdict.tier}`} aria-label={`${ask.verdict.tier} call of ${ask.agent}`}>
@@ -50,7 +51,13 @@ export const Card = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
           </code>
         </p>
       )}
-      {changes.length > 0 ? changes.map((change, index) => <Diff key={index} {...change} />) : <Command key={ask.id} text={commandOf(ask.call)} verdict={isCommand(ask.call) ? ask.verdict : undefined} />}
+      {changes.length > 0 ? changes.map((change, index) => <Diff key={index} {...change} />) : <Command key={ask.id} text={textOf(ask.call)} verdict={isCommand(ask.call) ? ask.verdict : undefined} />}
+      {more !== undefined && (
+        <div class="besides">
+          <span class="label">Also in its input</span>
+          <Command key={ask.id} text={JSON.stringify(more, null, 2)} label="the rest of the input" />
+        </div>
+      )}
       <ul class="reasons">
         <Some most={4} what="reasons">
           {ask.verdict.reasons.map((reason, index) => (
@@ -92,9 +99,7 @@ export const Card = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
           </Fact>
         )}
         <Fact label="asked">
-          <time dateTime={ask.opened_at} title={moment(ask.opened_at)}>
-            {ago(ask.opened_at, now)}
-          </time>
+          <Ago at={ask.opened_at} />
           {ask.waiting > 0 ? "" : " · nobody waits right now"}
         </Fact>
         <Fact label="paths">{{ live: "looked up on disk", recorded: "as the agent's machine resolved them", lexical: "as written, not looked up" }[ask.verdict.world] ?? ask.verdict.world}</Fact>

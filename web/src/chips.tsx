@@ -2,8 +2,10 @@
 
 import { type ComponentChildren, toChildArray } from "preact";
 import { useState } from "preact/hooks";
+import { useNow } from "./hooks";
 import { line, shown } from "./show";
 import type { EffectOn, Outcome, Tier } from "./wire";
+import { ago, moment } from "./words";
 
 /** Text of a call on one line; nothing in it can hide. */
 export const Said = ({ text, className }: { text: string; className?: string }) => (
@@ -45,6 +47,16 @@ export const EffectChip = ({ effect }: { effect: EffectOn }) => (
     {effect.target !== undefined && <Said text={effect.target} />}
   </span>
 );
+
+/** How long ago; only this ticks, not what stands around it. */
+export const Ago = ({ at }: { at: string }) => {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {ago(at, now)}
+    </time>
+  );
+};
 
 /** A labelled fact. */
 export const Fact = ({ label, children }: { label: string; children: ComponentChildren }) => (

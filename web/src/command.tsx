@@ -1,7 +1,7 @@
 // A command as a person must see it: every byte accounted for, coloured by what its acts do.
 
 import { useMemo, useState } from "preact/hooks";
-import { type Piece, misleads, shown } from "./show";
+import { type Piece, cut, misleads, shown } from "./show";
 import type { Act, Tier, Verdict } from "./wire";
 import { count, rank, size } from "./words";
 
@@ -19,21 +19,6 @@ interface Run {
   isDeciding: boolean;
 }
 
-/** Cuts a plain piece where acts begin or end. */
-const cut = (piece: Piece, edges: number[]): Piece[] => {
-  const inside = edges.filter((edge) => edge > piece.from && edge < piece.to);
-  if (inside.length === 0 || (piece.kind !== "plain" && piece.kind !== "foreign")) return [piece];
-  const bytes = new TextEncoder().encode(piece.text);
-  const ends = [...inside, piece.to];
-  let from = piece.from;
-  return ends.map((to) => {
-    const text = new TextDecoder().decode(bytes.slice(from - piece.from, to - piece.from));
-    const part = { ...piece, text, from, to };
-    from = to;
-    return part;
-  });
-};
-
 /** The lines of a text, each run of it with the act it belongs to. */
 export const lines = (text: string, verdict: Verdict | undefined): Run[][] => {
   const acts = verdict?.acts ?? [];
@@ -47,7 +32,7 @@ export const lines = (text: string, verdict: Verdict | undefined): Run[][] => {
     return { piece, tier: act?.tier, isDeciding };
   };
   const all: Run[][] = [[]];
-  for (const piece of shown(text).flatMap((one) => cut(one, edges))) {
+  for (const piece of cut(shown(text), edges)) {
     all[all.length - 1]?.push(at(piece));
     if (piece.kind === "break") all.push([]);
   }
@@ -86,6 +71,7 @@ export const Command = ({ text, verdict, label = "command" }: { text: string; ve
   const [isWhole, setWhole] = useState(false);
   const all = useMemo(() => lines(text, verdict), [text, verdict]);
   const bytes = useMemo(() => new TextEncoder().encode(text).length, [text]);
+  const isMisleading = useMemo(() => misleads(text), [text]);
   const isLong = all.length > MOST_LINES || bytes > MOST_BYTES;
   const worst = verdict && isLong ? worstOf(verdict) : undefined;
   const hidden = all.length - HEAD - TAIL;
@@ -121,7 +107,7 @@ export const Command = ({ text, verdict, label = "command" }: { text: string; ve
       <figcaption>
         {size(bytes)} · {count(all.length, "line")}
         {spells && <strong class="warning"> · hidden or misleading characters are spelled out ‹like this›</strong>}
-        {misleads(text) && <strong class="warning"> · a word mixes scripts or passes for another</strong>}
+        {isMisleading && <strong class="warning"> · a word mixes scripts or passes for another</strong>}
         {isLong && (
           <button type="button" class="quiet" onClick={() => setWhole(!isWhole)}>
             {isWhole ? "fold" : "show all of it"}

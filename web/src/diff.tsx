@@ -59,6 +59,9 @@ const middle = (x: string[], y: string[]): Row[] => {
   return rows;
 };
 
+/** The fields of an input that a difference shows. */
+export const SHOWN = ["file_path", "path", "filename", "notebook_path", "old_string", "old_str", "old_text", "new_string", "new_str", "new_text", "edits", "patch", "diff", "content", "contents", "new_source", "file_text"];
+
 /** What a call would change in a file; none where it is no edit. */
 export const edits = (input: Json): { path: string; rows: Row[] }[] => {
   if (input === null || typeof input !== "object" || Array.isArray(input)) return [];

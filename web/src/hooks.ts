@@ -24,12 +24,24 @@ export const usePage = (): string => {
   return page;
 };
 
-/** The time, once a second. */
+const ticking = new Set<(now: number) => void>();
+let clock: ReturnType<typeof setInterval> | undefined;
+
+/** The time, once a second; all who look share one clock. */
 export const useNow = (): number => {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
+    ticking.add(setNow);
+    clock ??= setInterval(() => {
+      for (const tick of ticking) tick(Date.now());
+    }, 1000);
+    return () => {
+      ticking.delete(setNow);
+      if (ticking.size === 0) {
+        clearInterval(clock);
+        clock = undefined;
+      }
+    };
   }, []);
   return now;
 };

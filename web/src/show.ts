@@ -118,11 +118,30 @@ export const shown = (text: string): Piece[] => {
   return pieces;
 };
 
+/** Cuts one piece at these bytes, if it can be cut. */
+const cutOne = (piece: Piece, edges: number[]): Piece[] => {
+  const inside = edges.filter((edge) => edge > piece.from && edge < piece.to);
+  if (inside.length === 0 || (piece.kind !== "plain" && piece.kind !== "foreign")) return [piece];
+  const bytes = new TextEncoder().encode(piece.text);
+  const ends = [...inside, piece.to];
+  let from = piece.from;
+  return ends.map((to) => {
+    const text = new TextDecoder().decode(bytes.slice(from - piece.from, to - piece.from));
+    const part = { ...piece, text, from, to };
+    from = to;
+    return part;
+  });
+};
+
+/** The pieces, none of which goes across one of these bytes. */
+export const cut = (pieces: Piece[], edges: number[]): Piece[] => pieces.flatMap((piece) => cutOne(piece, edges));
+
+/** The pieces on one line. */
+export const inLine = (pieces: Piece[]): string =>
+  pieces.map((piece) => (piece.kind === "break" || piece.kind === "tab" ? piece.text.slice(0, 1) : piece.text)).join("");
+
 /** The text on one line. */
-export const line = (text: string): string =>
-  shown(text)
-    .map((piece) => (piece.kind === "break" || piece.kind === "tab" ? piece.text.slice(0, 1) : piece.text))
-    .join("");
+export const line = (text: string): string => inLine(shown(text));
 
 /** Whether something in it had to be spelled out. */
 export const hides = (text: string): boolean => shown(text).some((piece) => piece.kind === "escape");

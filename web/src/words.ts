@@ -1,6 +1,6 @@
 // Words for people: times, spans, names, and what a call is in one line.
 
-import { line } from "./show";
+import { cut, inLine, line, shown } from "./show";
 import type { Ask, Decision, Json, Tier } from "./wire";
 
 export const TIERS: Tier[] = ["safe", "review", "dangerous", "destructive"];
@@ -10,6 +10,7 @@ export const rank = (tier: Tier): number => TIERS.indexOf(tier);
 /** A span of time, short: `4 s`, `12 min`, `3 h`. */
 export const span = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1000));
+  if (ms > 0 && ms < 9950 && ms % 1000 !== 0) return `${(ms / 1000).toFixed(1)} s`;
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
@@ -26,7 +27,7 @@ export const countdown = (ms: number): string => {
 
 export const ago = (at: string, now: number): string => {
   const ms = now - Date.parse(at);
-  return ms < 5000 ? "just now" : `${span(ms)} ago`;
+  return ms < 5000 ? "just now" : `${span(Math.round(ms / 1000) * 1000)} ago`;
 };
 
 /** A moment of the record: date and time of this place. */
@@ -61,26 +62,68 @@ export const commandOf = (call: { tool: string; input?: Json | undefined }): str
   return text ?? JSON.stringify(call.input, null, 2);
 };
 
+/** All that a call says: its command, its one field, or its whole input. */
+export const textOf = (call: { tool: string; input?: Json | undefined }): string => {
+  const { input } = call;
+  if (input === undefined) return "";
+  if (isCommand(call)) return commandOf(call);
+  if (input !== null && typeof input === "object" && !Array.isArray(input)) {
+    const [only, ...more] = Object.values(input);
+    if (more.length === 0 && typeof only === "string") return only;
+  }
+  return JSON.stringify(input, null, 2);
+};
+
+/** What an input has besides these fields, so that nothing of it goes unseen; none where nothing is left. */
+export const besides = (input: Json, seen: string[]): Json | undefined => {
+  if (input === null || typeof input !== "object" || Array.isArray(input)) return undefined;
+  const left = Object.entries(input).flatMap(([name, value]): [string, Json][] => {
+    if (!seen.includes(name)) return [[name, value]];
+    // Of a list of edits, what each has besides.
+    if (name !== "edits" || !Array.isArray(value)) return [];
+    const more = value.map((one) => besides(one, seen) ?? {});
+    return more.some((one) => Object.keys(one as object).length > 0) ? [[name, more]] : [];
+  });
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+};
+
 /** Whether the text of a call is a command, so that spans of acts are spans of it. */
 export const isCommand = (call: { input?: Json | undefined }): boolean => call.input !== undefined && commandField(call.input) !== undefined;
 
-/** A call in one line, as a list has it. */
-export const title = (call: { tool: string; input?: Json | undefined }): string => {
-  const text = line(commandOf(call).slice(0, 400));
-  return isCommand(call) ? text : `${line(call.tool)} ${text}`;
+/** A call in one line, as a list has it; files of its own directory without that. */
+export const title = (call: { tool: string; input?: Json | undefined; cwd?: string | undefined }): string => {
+  const text = commandOf(call).slice(0, 400);
+  if (isCommand(call)) return line(text);
+  const isInside = call.cwd !== undefined && text.startsWith(`${call.cwd}/`);
+  return `${line(call.tool)} ${line(isInside && call.cwd ? text.slice(call.cwd.length + 1) : text)}`;
 };
 
 /** So much of a command fits into a row. */
 const ROOM = 40;
 
+/** So much of what stands before its worst part. */
+const BEFORE = 16;
+
 /** An ask in one line: of a command that has no room there, what is worst comes first. */
 export const headline = (ask: Ask): string => {
+  const known = headlines.get(ask);
+  if (known !== undefined) return known;
+  const made = makeHeadline(ask);
+  headlines.set(ask, made);
+  return made;
+};
+
+const headlines = new WeakMap<Ask, string>();
+
+const makeHeadline = (ask: Ask): string => {
   const text = commandOf(ask.call);
   const worst = [...ask.verdict.acts].sort((a, b) => rank(b.tier) - rank(a.tier))[0];
-  if (!worst || rank(worst.tier) < 2 || text.length <= ROOM || !isCommand(ask.call) || worst.span[0] === 0) return title(ask.call);
-  const bytes = new TextEncoder().encode(text);
-  const part = new TextDecoder().decode(bytes.slice(worst.span[0], Math.min(worst.span[1], worst.span[0] + 300)));
-  return `… ${line(part)}`;
+  if (!worst || worst.argv.length === 0 || rank(worst.tier) < 2 || text.length <= ROOM || !isCommand(ask.call) || worst.span[0] === 0) return title(ask.call);
+  const [from] = worst.span;
+  const pieces = cut(shown(text), [from]);
+  // With a little of what stands before it: `… install.sh | sh` says more than `sh`.
+  const before = [...inLine(pieces.filter((piece) => piece.to <= from))].slice(-BEFORE).join("");
+  return `…${before}${inLine(pieces.filter((piece) => piece.from >= from)).slice(0, 300)}`;
 };
 
 /** How an ask ended, in one sentence. */

@@ -174,6 +174,18 @@ describe("the card", () => {
     expect(place.querySelector(".command")?.textContent).toContain("echo 250");
   });
 
+  test.each([
+    [{ command: "ls", run_in_background: true, env: { LD_PRELOAD: "x.so" } }, ["run_in_background", "LD_PRELOAD"]],
+    [{ path: "/etc/hosts", mode: "delete" }, ["/etc/hosts", "delete"]],
+    [{ kind: "fs.write", resource: "src/a.ts" }, ["fs.write", "src/a.ts"]],
+    [{ file_path: "/a", old_string: "x", new_string: "y", replace_all: true }, ["replace_all"]],
+    [{ file_path: "/a", edits: [{ old_string: "x", new_string: "y", replace_all: true }] }, ["replace_all", "+y"]],
+    [["bare", "list"], ["bare"]],
+  ])("nothing of an input goes unseen: %j", async (input, want) => {
+    const text = await card(ask("", { call: { tool: "Tool", input } }));
+    for (const word of want) expect(text).toContain(word);
+  });
+
   test("an edit of a file is shown as a difference", async () => {
     await card(ask("", { call: { tool: "Edit", input: { file_path: "/p/a.ts", old_string: "one\ntwo", new_string: "one\nthree" } } }));
     expect([...place.querySelectorAll(".diff .row")].map((row) => row.textContent)).toEqual([" one", "-two", "+three"]);

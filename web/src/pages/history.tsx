@@ -7,7 +7,7 @@ import { Command } from "../command";
 import { said, useCalm } from "../hooks";
 import type { PastCall } from "../wire";
 import { Why, explainCall } from "../why";
-import { TIERS, commandOf, moment, title } from "../words";
+import { TIERS, commandOf, isCommand, moment, title } from "../words";
 
 const SINCE: [string, string, number][] = [
   ["", "any time", 0],
@@ -33,7 +33,7 @@ const Past = ({ call, isOpen, onToggle }: { call: PastCall; isOpen: boolean; onT
     </button>
     {isOpen && (
       <div class="past-body">
-        {call.call.input !== undefined && <Command text={commandOf(call.call)} />}
+        {call.call.input !== undefined && <Command text={isCommand(call.call) ? commandOf(call.call) : JSON.stringify(call.call.input, null, 2)} />}
         <p class="faint">
           {call.call.why && <Said text={call.call.why} />} {call.call.reasons.map((code) => <code class="code" key={code}>{code} </code>)}
         </p>

@@ -1,14 +1,14 @@
 // The inbox: what waits for an answer, the riskiest and newest first.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as api from "../api";
 import { Card } from "../card";
-import { Empty, Fault, Loading, Said, TierSign } from "../chips";
+import { Ago, Empty, Fault, Loading, Said, TierSign } from "../chips";
 import type { Feed } from "../feed";
-import { said, useInbox, useNarrow, useNow } from "../hooks";
+import { said, useInbox, useNarrow } from "../hooks";
 import { WindowedList } from "../list";
 import type { Ask } from "../wire";
-import { ago, count, headline, rank, sort, title } from "../words";
+import { count, headline, rank, sort, title } from "../words";
 
 /** The riskiest first, of those the newest. */
 export const inOrder = (asks: Iterable<Ask>): Ask[] =>
@@ -16,7 +16,7 @@ export const inOrder = (asks: Iterable<Ask>): Ask[] =>
 
 const ROW = 68;
 
-const Row = ({ ask, isSelected, isMarked, onSelect, onMark, now }: { ask: Ask; isSelected: boolean; isMarked: boolean; onSelect: () => void; onMark: () => void; now: number }) => (
+const Row = ({ ask, isSelected, isMarked, onSelect, onMark }: { ask: Ask; isSelected: boolean; isMarked: boolean; onSelect: () => void; onMark: () => void }) => (
   <div class={`ask-row ${ask.verdict.tier} ${isSelected ? "selected" : ""}`}>
     <input type="checkbox" checked={isMarked} onChange={onMark} aria-label={`mark the call of ${ask.agent}`} />
     <button type="button" aria-current={isSelected ? "true" : undefined} onClick={onSelect}>
@@ -26,7 +26,9 @@ const Row = ({ ask, isSelected, isMarked, onSelect, onMark, now }: { ask: Ask; i
       <span class="row-meta">
         <TierSign tier={ask.verdict.tier} />
         <Said text={ask.agent} />
-        <span class="faint">{ago(ask.opened_at, now)}</span>
+        <span class="faint">
+          <Ago at={ask.opened_at} />
+        </span>
       </span>
     </button>
   </div>
@@ -94,7 +96,6 @@ const Many = ({ asks, marked, setMarked, onSettled }: { asks: Ask[]; marked: Set
 export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean }) => {
   const inbox = useInbox(feed);
   const isNarrow = useNarrow();
-  const now = useNow();
   const [selected, setSelected] = useState<string>();
   const [marked, setMarked] = useState<Set<string>>(new Set());
   const [filter, setFilter] = useState("");
@@ -126,7 +127,8 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
     const next = asks[at < 0 ? 0 : Math.min(asks.length - 1, Math.max(0, at + by))];
     if (next) setSelected(next.id);
   };
-  useEffect(() => {
+  // What is drawn and what keys mean change together.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (hasDialog || event.ctrlKey || event.metaKey || event.altKey) return;
       if ((event.target as HTMLElement).closest("input:not([type=checkbox]):not([type=radio]), textarea, select")) return;
@@ -191,7 +193,6 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
               draw={(ask) => (
                 <Row
                   ask={ask}
-                  now={now}
                   isSelected={ask.id === selected}
                   isMarked={marked.has(ask.id)}
                   onSelect={() => setSelected(ask.id)}

@@ -25,17 +25,18 @@ export const work = async (daemon) => {
     ["p\u0430ypal-sync --now", {}],
     [`mkdir -p out\n${Array.from({ length: 60 }, (_, index) => `cp src/file${index}.ts out/file${index}.ts`).join("\n")}\nrm -rf /var/lib/data\n`, {}],
   ];
-  for (const [command, more] of calls) await daemon.call(command, more);
+  const cwd = "/home/dev/shop";
+  for (const [command, more] of calls) await daemon.call(command, { cwd, ...more });
   const text = ["fn main() {", '    println!("hi");', "}", ""];
   const changed = ["fn main() {", "    // say it", '    println!("hello");', "}", ""];
-  await daemon.call("", { tool: "Edit", input: { file_path: `${daemon.project}/src/main.rs`, old_string: text.join("\n"), new_string: changed.join("\n") } });
-  for (const command of ["ls -la", "cat src/main.rs", "git log --oneline | head", "shutdown -h now", "cargo test -p x", "rg TODO", "git diff --stat"]) await daemon.call(command);
+  await daemon.call("", { tool: "Edit", cwd, input: { file_path: `${cwd}/src/main.rs`, old_string: text.join("\n"), new_string: changed.join("\n") } });
+  for (const command of ["ls -la", "cat src/main.rs", "git log --oneline | head", "shutdown -h now", "cargo test -p x", "rg TODO", "git diff --stat"]) await daemon.call(command, { cwd });
   const { body } = await daemon.request(daemon.approver, "GET", "/v1/asks");
   const find = (start) => body.asks.find((ask) => ask.call.input.command?.startsWith(start));
   const install = find("npm install react");
   await daemon.decide(install.id, { answer: "approve", scope: "always", rules: [install.offers[0].rule] });
   await daemon.decide(find("git push").id, { answer: "approve", scope: "session", valid_s: 600 });
-  await daemon.call("npm install vue");
+  await daemon.call("npm install vue", { cwd });
 };
 
 const serious = async (page) => {
@@ -151,6 +152,15 @@ export const looks = {
     assert.equal(await page.locator("iframe, main script, main img, main a[href^=http], main a[href^=javascript]").count(), 0);
   },
 
+  "a very long call": async ({ daemon, page }) => {
+    await daemon.call(`echo ${"x ".repeat(1 << 19)}; rm -rf /srv/data`);
+    await row(page, "echo x").click();
+    await page.locator("figcaption", { hasText: "1.0 MiB" }).waitFor();
+    await page.getByRole("button", { name: "show all of it" }).click();
+    const text = await page.locator(".card .command pre.text").first().textContent();
+    assert.ok(text.endsWith("; rm -rf /srv/data"), text.slice(-40));
+  },
+
   "nothing leaves the daemon": async ({ page, stage }) => {
     const refused = [];
     page.on("requestfailed", (request) => refused.push(request.failure()?.errorText));
@@ -176,6 +186,9 @@ export const looks = {
   },
 
   "a thousand rows": async ({ daemon, page, another }) => {
+    await page.reload();
+    await page.waitForSelector(".link.live");
+    const ready = Math.round(await page.evaluate(() => performance.now()));
     for (let index = 0; index < 1000; index += 50) {
       await Promise.all(Array.from({ length: 50 }, (_, more) => daemon.call(`npm install package-${index + more}`)));
     }
@@ -212,6 +225,6 @@ export const looks = {
     });
     const last = await other.page.locator(".windowed-row").last().getAttribute("aria-posinset");
     assert.ok(Number(last) > 500, `scrolled to ${last}`);
-    console.log(`  a thousand rows: first load ${bytes} bytes, rows after ${took} ms, slowest of 60 frames ${slowest} ms`);
+    console.log(`  a thousand rows: live after ${ready} ms, first load ${bytes} bytes, a thousand rows after ${took} ms, slowest of 60 frames ${slowest} ms`);
   },
 };

@@ -234,6 +234,13 @@ async fn the_chain_says_whether_it_is_whole() {
     assert_eq!(state["is_complete"], true);
     assert!(state["checked"].as_u64().unwrap() >= 3);
     assert!(state["signed_seq"].as_u64().unwrap() >= 3);
+    let database = rusqlite::Connection::open(node.directory.path().join("db")).unwrap();
+    let forged = "UPDATE audit SET data = replace(data, '\"allow\"', '\"deny\"') WHERE seq = ?1";
+    let judged = "SELECT max(seq) FROM audit WHERE kind = 'call.judged'";
+    let seq: i64 = database.query_row(judged, [], |row| row.get(0)).unwrap();
+    assert_eq!(database.execute(forged, [seq]).unwrap(), 1);
+    let state = get(&node, "/v1/audit/state").await;
+    assert_eq!((&state["is_whole"], &state["broken"]["seq"]), (&json!(false), &json!(seq)));
     let newest = get(&node, "/v1/audit?order=newest&limit=2").await;
     let seqs: Vec<u64> = newest["entries"]
         .as_array()
