@@ -18,6 +18,7 @@ mod judging;
 mod pause;
 mod rates;
 mod receipts;
+mod recent;
 mod record;
 pub mod runs;
 mod submission;
@@ -36,6 +37,7 @@ use tracing::{Instrument, debug_span, field};
 
 use crate::clock::Clock;
 use crate::config::Limits;
+use crate::expiry::Deadlines;
 use crate::metrics::Metrics;
 use crate::policies::Policies;
 use crate::waiters::Waiters;
@@ -49,6 +51,7 @@ use denied::Denied;
 use granted::GrantCache;
 use pause::Pauses;
 use rates::Rates;
+use recent::Recent;
 use twins::Twins;
 
 /// The authority of a node; clones are the same.
@@ -64,6 +67,8 @@ struct Inner {
     rates: Rates,
     denied: Denied,
     twins: Twins,
+    recent: Recent,
+    deadlines: Deadlines,
     pauses: Pauses,
     waiters: Waiters,
     signer: Signer,
@@ -100,6 +105,8 @@ impl Authority {
             rates: Rates::default(),
             denied: Denied::default(),
             twins: Twins::default(),
+            recent: Recent::default(),
+            deadlines: Deadlines::default(),
             pauses: Pauses::default(),
             waiters: Waiters::default(),
             signer,
@@ -148,6 +155,12 @@ impl Authority {
     #[must_use]
     pub fn waiters(&self) -> &Waiters {
         &self.inner.waiters
+    }
+
+    /// The deadlines of asks.
+    #[must_use]
+    pub fn deadlines(&self) -> &Deadlines {
+        &self.inner.deadlines
     }
 
     /// Tells everybody who waits that the node goes down.

@@ -342,7 +342,7 @@ impl Subscription {
 
 async fn event(authority: &Authority, entry: AuditRecord) -> Result<Event, StoreError> {
     let record = match (entry.kind.starts_with("ask."), entry.subject.parse()) {
-        (true, Ok(id)) => authority.store().ask(id).await?,
+        (true, Ok(id)) => authority.told(id, entry.kind == "ask.settled").await?,
         _ => None,
     };
     let ask = record.as_ref().map(|record| shape(authority, record));
@@ -360,7 +360,7 @@ async fn event(authority: &Authority, entry: AuditRecord) -> Result<Event, Store
         position: entry.position,
         kind: entry.kind.clone(),
         owner: entry.owner.clone(),
-        ask: record.map(Arc::new),
+        ask: record,
         text: serde_json::to_string(&shape).unwrap_or_default(),
         entry: Some(entry),
     })

@@ -38,18 +38,17 @@ impl Authority {
         id: Id,
         answer: &Answer,
     ) -> Result<(Ask, Decision), Fault> {
-        let found = self.store().ask(id).await?.filter(|found| approver.may_answer(&found.ask));
-        let Some(AskRecord { ask, decision, .. }) = found else { return Err(Fault::NoSuchAsk) };
+        let found = self.answerable(id).await?.filter(|found| approver.may_answer(&found.ask));
+        let Some(found) = found else { return Err(Fault::NoSuchAsk) };
+        let AskRecord { ask, decision, .. } = Arc::unwrap_or_clone(found);
         if let Some(decision) = decision {
             return Err(Fault::Store(StoreError::AlreadySettled(Box::new(decision))));
         }
         let input = answer.input.as_ref().unwrap_or(&ask.call.input);
-        let verdict = match (self.judge_again(&ask, input).await, answer.reply) {
-            (Ok(verdict), _) => verdict,
-            (Err(Fault::Store(error)), _) => return Err(error.into()),
-            // A policy that cannot be read opens nothing, and holds no rejection up.
-            (Err(_), Reply::Reject) => unread(),
-            (Err(fault), Reply::Approve) => return Err(fault),
+        let verdict = match answer.reply {
+            Reply::Approve => self.judge_again(&ask, input).await?,
+            // No verdict opens what a person rejects, and no broken policy holds that up.
+            Reply::Reject => rejected(),
         };
         let now = self.now();
         let mut ids = || chance::id(now);
@@ -152,6 +151,7 @@ impl Authority {
         let by = &settlement.decision.by;
         entries.extend(settlement.grants.iter().map(|grant| record::granted(grant, by, now)));
         self.store().settle_ask(settlement, entries).instrument(debug_span!("commit")).await?;
+        self.inner.recent.keep(ask, Some(&settlement.decision));
         let (state, door) = (settlement.decision.state.name(), &settlement.decision.door);
         tracing::info!(ask = %ask.id, state, by, door, "settled");
         let took_ms = settlement.decision.at.ms() - ask.opened_at.ms();
@@ -220,8 +220,8 @@ impl Authority {
     }
 }
 
-/// What counts as the verdict about a call whose policy cannot be read.
-fn unread() -> Verdict {
+/// What counts as the verdict about a call that a person rejects.
+fn rejected() -> Verdict {
     Verdict {
         outcome: Outcome::Deny,
         tier: Tier::Review,

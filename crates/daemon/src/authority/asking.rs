@@ -54,6 +54,9 @@ impl Authority {
         // Who asks too often opens nothing new, but still finds what it asked before.
         let too_often = self.inner.rates.ask(&submission.asker, &self.inner.limits);
         let most = if too_often.is_ok() { self.inner.limits.pending_asks_per_agent } else { 0 };
+        // Remembered first: the feed may hear of it before this call goes on. An ask that is not
+        // opened after all has an id that nobody else knows.
+        self.inner.recent.keep(&ask, None);
         let opened =
             self.store().open_ask(&ask, most, opened).instrument(debug_span!("commit")).await;
         if let (Err(StoreError::TooManyAsks(_)), Err(_)) = (&opened, &too_often) {
@@ -63,6 +66,9 @@ impl Authority {
             Opened::New => {
                 let (tool, tier, agent) = (&ask.call.tool, ask.tier.name(), &ask.asker.agent);
                 tracing::info!(ask = %ask.id, tool, tier, agent, door = ask.door, "asked");
+                if let Some(deadline) = ask.deadline_at {
+                    self.inner.deadlines.note(deadline);
+                }
                 if slot.is_none() && submission.wait.is_zero() {
                     // Nobody has seen it yet, and nobody waits: it stands as it was written.
                     let record = AskRecord { ask, decision: None, claimed_at: None };
