@@ -162,11 +162,13 @@ impl Authority {
         let text = |name: &str| data.get(name).and_then(Value::as_str).map(str::to_owned);
         let (Some(tool), Some(input)) = (text("tool"), data.get("input")) else { return Ok(None) };
         let owner = entry.owner.clone().unwrap_or_default();
-        // A session that is gone stays gone: it would begin anew here.
-        let session = match text("session") {
-            Some(name) => self.session_of(&name, &Owners::Some(vec![owner.clone()])).await?,
-            None => None,
+        // A session that is gone stays gone: it would begin anew here. Of two that are called
+        // alike, nobody knows which it was.
+        let mut sessions = match text("session") {
+            Some(name) => self.sessions_of(&name, &Owners::Some(vec![owner.clone()])).await?,
+            None => Vec::new(),
         };
+        let session = sessions.pop().filter(|_| sessions.is_empty());
         let is_live = text("world").as_deref() == Some("live");
         Ok(Some(Ask {
             id: Id::new(entry.at, &[0; 10]),
