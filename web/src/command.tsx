@@ -106,7 +106,7 @@ export const Command = ({ text, verdict, label = "command" }: { text: string; ve
       </pre>
       <figcaption>
         {size(bytes)} · {count(all.length, "line")}
-        {spells && <strong class="warning"> · hidden or misleading characters are spelled out ‹like this›</strong>}
+        {spells && <strong class="warning"> · hidden or misleading characters are spelled out <span class="piece escape">like this</span></strong>}
         {isMisleading && <strong class="warning"> · a word mixes scripts or passes for another</strong>}
         {isLong && (
           <button type="button" class="quiet" onClick={() => setWhole(!isWhole)}>

@@ -121,9 +121,10 @@ const makeHeadline = (ask: Ask): string => {
   if (!worst || worst.argv.length === 0 || rank(worst.tier) < 2 || text.length <= ROOM || !isCommand(ask.call) || worst.span[0] === 0) return title(ask.call);
   const [from] = worst.span;
   const pieces = cut(shown(text), [from]);
-  // With a little of what stands before it: `… install.sh | sh` says more than `sh`.
-  const before = [...inLine(pieces.filter((piece) => piece.to <= from))].slice(-BEFORE).join("");
-  return `…${before}${inLine(pieces.filter((piece) => piece.from >= from)).slice(0, 300)}`;
+  const part = inLine(pieces.filter((piece) => piece.from >= from)).slice(0, 300);
+  // With a little of what stands before it: `…install.sh | sh` says more than `sh`.
+  const before = [...inLine(pieces.filter((piece) => piece.to <= from))].slice(part.length < BEFORE ? -BEFORE : Infinity);
+  return `…${before.join("")}${part}`;
 };
 
 /** How an ask ended, in one sentence. */

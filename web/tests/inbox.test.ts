@@ -41,7 +41,7 @@ test("what is worst comes first in a row that has no room", () => {
   const command = `echo safe${" ".repeat(300)}; rm -rf ~/Documents`;
   const of = ask(command, {}, "destructive");
   of.verdict.acts = [act(["echo"], [0, 9], "safe"), act(["rm"], [311, 330], "destructive")];
-  expect(headline(of)).toBe("…fe‹300 blanks›; rm -rf ~/Documents");
+  expect(headline(of)).toBe("…rm -rf ~/Documents");
   expect(headline(ask("rm -rf x", {}, "destructive"))).toBe("rm -rf x");
 });
 
