@@ -126,12 +126,14 @@ export const shown = (text: string): Piece[] => {
     }
     at += bytes;
   };
+  // Words of ASCII alone pass for nothing.
+  const isAscii = /^[\0-\x7f]*$/u.test(text);
   let passes = false;
   let wordEnd = 0;
   for (let index = 0; index < signs.length; index += 1) {
     const sign = signs[index] as string;
     const code = sign.codePointAt(0) as number;
-    if (index >= wordEnd) {
+    if (!isAscii && index >= wordEnd) {
       let end = index;
       while (end < signs.length && /[\p{L}\p{N}]/u.test(signs[end] as string)) end += 1;
       passes = end > index && passing(signs.slice(index, end));
@@ -188,4 +190,5 @@ export const hides = (text: string): boolean => shown(text).some((piece) => piec
 
 /** Whether a word of it mixes scripts or passes for another. */
 export const misleads = (text: string): boolean =>
+  !/^[\0-\x7f]*$/u.test(text) &&
   text.split(/[^\p{L}\p{N}]+/u).some((word) => passing(Array.from(word)));
