@@ -71,7 +71,7 @@ pub fn now() -> Moment {
 }
 
 /// The signals by which a host ends what it started; each becomes one byte.
-fn signals(stream: UnixStream) -> std::io::Result<()> {
+fn signals(stream: &UnixStream) -> std::io::Result<()> {
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
         signal_hook::low_level::pipe::register(signal, stream.try_clone()?)?;
     }

@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Instant;
 
 /// Has the signals that ask a process to end written into a stream instead, one byte each.
-pub type Signals = fn(UnixStream) -> std::io::Result<()>;
+pub type Signals = fn(&UnixStream) -> std::io::Result<()>;
 
 /// How work ended.
 pub enum Ended<T> {
@@ -39,7 +39,7 @@ pub fn beside<T: Send + 'static>(
 ) -> Ended<T> {
     let Ok((wake, mut woken)) = UnixStream::pair() else { return Ended::Failed };
     // A signal whose arrival cannot be written down ends the process as it would have.
-    let _ = wake.try_clone().and_then(signals);
+    let _ = signals(&wake);
     let (tell, told) = channel();
     let waker = Waker(wake);
     let work = move || {

@@ -37,7 +37,7 @@ pub const HOSTS: &[Host] = &[
 ];
 
 /// How long a client may take for one prompt.
-pub const LIMIT: Duration = Duration::from_secs(240);
+pub const LIMIT: Duration = Duration::from_mins(4);
 
 /// What the user of a run says.
 const PROMPT: &str = "Run the command.";

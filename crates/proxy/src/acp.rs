@@ -85,13 +85,13 @@ pub async fn run(
     let relay = Arc::new(Relay { setting, to_editor, to_agent, state, count });
     let from_editor = async {
         while let Some(line) = lines::next(&mut editor, MOST_ANSWERED).await? {
-            relay.from_editor(line).await?;
+            relay.take_editor(line).await?;
         }
         Ok(())
     };
     let from_agent = async {
         while let Some(line) = lines::next(&mut agent.output, MOST_ANSWERED).await? {
-            relay.from_agent(line).await?;
+            relay.take_agent(line).await?;
         }
         Ok(())
     };
@@ -108,7 +108,7 @@ pub async fn run(
 
 impl Relay {
     /// Takes a line of the agent.
-    async fn from_agent(self: &Arc<Self>, line: Vec<u8>) -> Result<(), ProxyError> {
+    async fn take_agent(self: &Arc<Self>, line: Vec<u8>) -> Result<(), ProxyError> {
         let Some(message) = read(&line)? else { return self.show(line).await };
         let id = message.id().map(str::to_owned);
         match message.method.as_deref() {
@@ -146,7 +146,7 @@ impl Relay {
     }
 
     /// Takes a line of the editor.
-    async fn from_editor(&self, line: Vec<u8>) -> Result<(), ProxyError> {
+    async fn take_editor(&self, line: Vec<u8>) -> Result<(), ProxyError> {
         let Some(message) = read(&line)? else { return self.reply(line).await };
         let params = || -> Value {
             message.params.and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_default()

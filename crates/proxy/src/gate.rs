@@ -189,11 +189,8 @@ impl Gate {
 
     fn ruling(&self, act: &Act, answered: &Answered) -> Ruling {
         let told = answered.whole.as_object().map(Told::of_answer);
-        let told = match told {
-            Some(Ok(told)) => told,
-            Some(Err(_)) | None => {
-                return Ruling::Deny(reason("the daemon's answer is none", "HOOK_INTERNAL"));
-            }
+        let Some(Ok(told)) = told else {
+            return Ruling::Deny(reason("the daemon's answer is none", "HOOK_INTERNAL"));
         };
         if answered.outcome != Outcome::Allow {
             return Ruling::Deny(told.reason());

@@ -90,7 +90,7 @@ impl Relay {
     }
 
     /// Takes a line of the client.
-    pub async fn from_client(self: &Arc<Self>, line: Vec<u8>) {
+    pub async fn take_client(self: &Arc<Self>, line: Vec<u8>) {
         let Some(text) = lines::text(&line) else {
             return self.refuse(PARSE_ERROR, "the message is not UTF-8").await;
         };
@@ -114,7 +114,7 @@ impl Relay {
     }
 
     /// Takes a line of the server.
-    pub async fn from_server(self: &Arc<Self>, line: Vec<u8>) {
+    pub async fn take_server(self: &Arc<Self>, line: Vec<u8>) {
         // What the server says runs nothing; what cannot be read is the client's to read.
         let id = lines::text(&line).and_then(|text| {
             let message: Message<'_> = serde_json::from_str(text).ok()?;

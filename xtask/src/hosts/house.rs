@@ -77,11 +77,14 @@ impl House {
         }
     }
 
-    /// The first ask that waits.
-    pub fn ask(&self) -> Option<Value> {
+    /// The ask about a command that names this, if it waits.
+    pub fn ask(&self, name: &str) -> Option<Value> {
         let said = self.portcullis(&["asks", "--json"]).ok()?;
         let said: Value = serde_json::from_slice(&said.stdout).ok()?;
-        said.get("asks")?.get(0).cloned()
+        let asks = said.get("asks")?.as_array()?;
+        let is_it =
+            |ask: &&Value| ask.get("call").is_some_and(|call| call.to_string().contains(name));
+        asks.iter().find(is_it).cloned()
     }
 }
 

@@ -121,6 +121,6 @@ pub fn hits(rule: &str, outcome: Outcome, command: &str) -> bool {
     let code = format!("rule.{}", outcome.name());
     policy.is_ok_and(|policy| {
         let verdict = judge(&policy, &Call::bash(command, "/"), &Lexical);
-        verdict.reasons.first().is_some_and(|reason| reason.code.to_string() == code)
+        verdict.reasons.first().is_some_and(|reason| reason.code == code)
     })
 }

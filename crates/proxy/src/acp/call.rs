@@ -184,7 +184,7 @@ fn terminal(params: &Value) -> Result<Value, &'static str> {
         {
             return Err("`env` names no variable");
         }
-        line.push_str(&format!("{name}={} ", quoted(value)));
+        line.extend([name, "=", &quoted(value), " "]);
     }
     // Without arguments editors hand the text to a shell; with them it is the name of a program.
     let arguments = list("args")?;

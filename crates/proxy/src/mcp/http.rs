@@ -150,7 +150,7 @@ impl Server {
         };
         if let (Err(what), Some(id)) = (reply, id) {
             let what = format!("no answer of the MCP server: {what}");
-            relay.from_server(message::error(Some(id), UNANSWERED, &what)).await;
+            relay.take_server(message::error(Some(id), UNANSWERED, &what)).await;
         }
     }
 
@@ -190,7 +190,7 @@ impl Server {
             *self.version.lock().unwrap_or_else(PoisonError::into_inner) =
                 version.map(str::to_owned);
         }
-        relay.from_server(message::line(text.trim())).await;
+        relay.take_server(message::line(text.trim())).await;
     }
 
     /// Follows what the server says by itself, as long as it has a stream for it.
@@ -245,7 +245,7 @@ pub async fn run(
     };
     let ended = loop {
         match lines::next(&mut client, MOST_SENT).await {
-            Ok(Some(line)) => relay.from_client(line).await,
+            Ok(Some(line)) => relay.take_client(line).await,
             Ok(None) => break Ok(()),
             Err(error) => break Err(error.into()),
         }

@@ -23,13 +23,13 @@ pub async fn run(
     let relay = Relay::new(setting, to_client, to_server);
     let from_client = async {
         while let Some(line) = lines::next(&mut client, MOST_SENT).await? {
-            relay.from_client(line).await;
+            relay.take_client(line).await;
         }
         Ok(())
     };
     let from_server = async {
         while let Some(line) = lines::next(&mut server.output, MOST_ANSWERED).await? {
-            relay.from_server(line).await;
+            relay.take_server(line).await;
         }
         Ok(())
     };

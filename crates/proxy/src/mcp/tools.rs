@@ -2,6 +2,7 @@
 //! on, also in later conversations.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -101,8 +102,11 @@ impl Tools {
     pub fn saw(&mut self, listed: &Listed<'_>) {
         for (tool, _) in &listed.tools {
             let text = serde_json::json!([tool.name, tool.description, tool.schema]).to_string();
-            let bytes = Sha256::digest(text.as_bytes());
-            let hash = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let mut hash = String::new();
+            for byte in Sha256::digest(text.as_bytes()) {
+                // Writing to memory cannot fail.
+                let _ = write!(hash, "{byte:02x}");
+            }
             let said =
                 Said { description: tool.description.clone(), schema: tool.schema.clone(), hash };
             self.said.insert(tool.name.clone(), said);
