@@ -47,7 +47,11 @@ pub fn redact(text: &str) -> Cow<'_, str> {
             continue;
         }
         let Some(rest) = text.get(at..) else { break };
-        let found = if begins_word(text, at) { secret(rest) } else { own_key(rest) };
+        let found = if begins_word(text, at) {
+            secret(rest, *byte, may_begin.has_address)
+        } else {
+            own_key(rest)
+        };
         if let Some((plain, hidden)) = found {
             out.push_str(text.get(kept..at).unwrap_or_default());
             // What stands before a password, a user's name, may be a secret itself.
@@ -70,14 +74,16 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 /// `githubToken`, `X-Api-Key`, `credentials`.
 #[must_use]
 pub fn is_telling(name: &str) -> bool {
-    let letters = |text: &str| -> String {
-        let kept = text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ' | '.'));
-        kept.flat_map(char::to_lowercase).collect()
-    };
-    let name = letters(name);
-    let name = name.strip_suffix('s').unwrap_or(&name);
+    let is_letter = |byte: &u8| !matches!(byte, b'_' | b'-' | b' ' | b'.');
     // `pwd` in an input is a directory more often than not.
-    NAMES.iter().any(|known| *known != "pwd" && name.ends_with(&letters(known)))
+    NAMES.iter().filter(|known| **known != "pwd").any(|known| {
+        let known = || known.bytes().rev().filter(is_letter);
+        let mut letters =
+            name.bytes().rev().filter(is_letter).map(|byte| byte.to_ascii_lowercase());
+        let mut singular = letters.clone();
+        known().all(|byte| letters.next() == Some(byte))
+            || (singular.next() == Some(b's') && known().all(|byte| singular.next() == Some(byte)))
+    })
 }
 
 /// The bytes that a secret in a text can begin with.
@@ -129,17 +135,21 @@ fn begins_word(text: &str, at: usize) -> bool {
 
 /// A key of ours, which goes wherever it stands.
 fn own_key(text: &str) -> Option<(usize, usize)> {
-    if text.starts_with("pcl_") { shape(text) } else { None }
+    if text.starts_with("pcl_") { shape(text, b'p') } else { None }
 }
 
 /// How many bytes at the beginning stay and how many behind them are a secret, if there is one.
-fn secret(text: &str) -> Option<(usize, usize)> {
-    shape(text).or_else(|| pem(text)).or_else(|| user_info(text)).or_else(|| named(text))
+fn secret(text: &str, first: u8, has_address: bool) -> Option<(usize, usize)> {
+    shape(text, first)
+        .or_else(|| if first == b'-' { pem(text) } else { None })
+        .or_else(|| if has_address { user_info(text) } else { None })
+        .or_else(|| named(text, first))
 }
 
 /// A secret that is told by how it begins.
-fn shape(text: &str) -> Option<(usize, usize)> {
-    SHAPES.iter().find_map(|(begin, least)| {
+fn shape(text: &str, first: u8) -> Option<(usize, usize)> {
+    let begins = |begin: &str| begin.as_bytes().first() == Some(&first);
+    SHAPES.iter().filter(|(begin, _)| begins(begin)).find_map(|(begin, least)| {
         let length = word(text.strip_prefix(begin)?);
         (length >= *least).then_some((0, begin.len() + length))
     })
@@ -181,9 +191,11 @@ fn user_info(text: &str) -> Option<(usize, usize)> {
 }
 
 /// The value behind a telling name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
-fn named(text: &str) -> Option<(usize, usize)> {
+fn named(text: &str, first: u8) -> Option<(usize, usize)> {
+    let first = first.to_ascii_lowercase();
     let name = NAMES.iter().find(|name| {
-        text.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name))
+        name.as_bytes().first() == Some(&first)
+            && text.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name))
     })?;
     let mut rest = text.get(name.len()..)?;
     rest = rest.trim_start_matches(['"', '\'', '\\']);

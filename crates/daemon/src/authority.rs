@@ -220,7 +220,9 @@ impl Authority {
                     answered => return answered,
                 }
             }
-            if let Some(answered) = self.ask(&submission, judged, until, slot).await? {
+            // Most calls never come here: what asking keeps is not carried along with them.
+            let asked = Box::pin(self.ask(&submission, judged, until, slot)).await?;
+            if let Some(answered) = asked {
                 return Ok(answered);
             }
         }

@@ -12,6 +12,8 @@ mod credentials;
 mod doors;
 #[path = "agentbot/house.rs"]
 mod house;
+#[path = "agentbot/requirements.rs"]
+mod requirements;
 #[path = "agentbot/sockets.rs"]
 mod sockets;
 #[path = "agentbot/tiers.rs"]

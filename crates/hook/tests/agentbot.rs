@@ -199,7 +199,7 @@ fn a_changed_input_runs_only_where_the_host_takes_it() {
 }
 
 #[test]
-fn what_is_no_answer_allows_nothing() {
+fn ab_22_what_is_no_answer_allows_nothing() {
     let raw = |text: &str| Play::Bytes(text.as_bytes().to_vec());
     let safe = r#"{"allow":true,"tier":"safe","reason":"x"}"#;
     let length = safe.len();
@@ -259,7 +259,7 @@ fn an_approval_counts_only_if_it_is_whole() {
 }
 
 #[test]
-fn a_gate_that_is_not_there_is_unreachable() {
+fn ab_22_a_gate_that_is_not_there_is_unreachable() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -270,7 +270,7 @@ fn a_gate_that_is_not_there_is_unreachable() {
 }
 
 #[test]
-fn what_is_no_call_is_denied_without_asking() {
+fn ab_22_what_is_no_call_is_denied_without_asking() {
     let url = "http://127.0.0.1:1";
     let good = [("AGENTBOT_API_URL", url), ("INTERNAL_API_KEY", "k")];
     for stdin in [

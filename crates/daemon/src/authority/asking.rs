@@ -34,7 +34,7 @@ impl Authority {
             && let Some(ask) = self.inner.twins.take(key, slot, call_id)
         {
             drop(turn);
-            return self.twin(submission, judged, ask, until).await.map(Some);
+            return Box::pin(self.twin(submission, judged, ask, until)).await.map(Some);
         }
         if let Some(changed) = self.changed_approval(submission, &judged.digest).await? {
             let entry = record::judged(submission, &judged, now);
@@ -94,7 +94,7 @@ impl Authority {
             self.inner.twins.open(key, slot, call_id, found);
         }
         drop(turn);
-        let release = self.wait(found, &submission.call, until).await;
+        let release = Box::pin(self.wait(found, &submission.call, until)).await;
         self.inner.twins.close(found);
         Ok(match release? {
             Release::Settled(record) => Some(self.released(judged, *record, &submission.call)),
