@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { AGENT, anotherLink } from "./stage.mjs";
 
 export const row = (page, text) => page.locator(".ask-row button", { hasText: text }).first();
-const rows = (page) => page.locator(".ask-row");
 const named = (page, name) => page.getByRole("button", { name, exact: false });
 
 /** Waits until the inbox shows so many. */
@@ -141,7 +140,10 @@ export const answers = {
     for (let round = 0; round < 3; round += 1) {
       const { ask } = await daemon.call(`npm publish --tag t${round}`);
       await Promise.all([page, second.page].map((one) => row(one, `t${round}`).click()));
-      await Promise.all([page.locator("button.approve").click(), second.page.locator("button.reject").first().click()]);
+      await Promise.all([page, second.page].map((one) => one.locator(".card button.approve").waitFor()));
+      // Whoever is late finds no button any more; that is what settles the race.
+      const press = (one, button) => one.evaluate((name) => document.querySelector(name)?.click(), button);
+      await Promise.all([press(page, "button.approve"), press(second.page, "button.reject")]);
       await Promise.all([page, second.page].map((one) => one.locator(".settled").waitFor()));
       const texts = await Promise.all([page, second.page].map((one) => one.locator(".settled").textContent()));
       const { state, decision } = await daemon.ask(ask);
@@ -249,4 +251,3 @@ export const answers = {
     assert.equal((await daemon.ask(ask)).state, "pending");
   },
 };
-export { rows };
