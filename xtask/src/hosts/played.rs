@@ -138,6 +138,7 @@ struct Stage<'a> {
     program: &'a Path,
     house: House,
     model: Model,
+    count: usize,
 }
 
 impl<'a> Stage<'a> {
@@ -157,12 +158,14 @@ impl<'a> Stage<'a> {
             text(&said.stdout),
             text(&said.stderr)
         );
-        Ok(Stage { host, program, house, model })
+        Ok(Stage { host, program, house, model, count: 0 })
     }
 
     fn play(&mut self, scene: &Scene) -> anyhow::Result<Outcome> {
-        let marker = format!("marker-{}", scene.name);
-        let edited = format!("edited-{}", scene.name);
+        // Another name each time: the ask of an attempt before this one may still wait.
+        self.count += 1;
+        let marker = format!("marker-{}-{}", scene.name, self.count);
+        let edited = format!("edited-{}-{}", scene.name, self.count);
         self.house.policy(scene.policy)?;
         if scene.has_daemon {
             self.house.serve()?;
