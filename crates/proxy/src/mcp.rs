@@ -1,7 +1,7 @@
 //! The MCP proxy: every `tools/call` is judged before the server sees it.
 //!
 //! [`Relay`] knows the conversation and nothing of how the server is reached: [`stdio`] starts it
-//! as a program, [`http`] speaks to one behind a URL. [`tools`] remembers what tools said they are.
+//! as a program, [`http`] speaks to one behind a URL. `tools` remembers what tools said they are.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
