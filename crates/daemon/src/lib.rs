@@ -98,6 +98,8 @@ impl App {
         }
         let Some((before, after)) = changes.changed else { return };
         tracing::info!("policy `{after}` is in force");
+        // Kept at once: it may be replaced before anybody looks again.
+        self.authority.keep_policies().await;
         let now = self.authority.now();
         let entry = routes::policies::changed(&before, &after, actor.unwrap_or("files"), now);
         if let Err(error) = self.authority.store().record(vec![entry], Vec::new(), now).await {
