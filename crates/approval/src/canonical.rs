@@ -25,7 +25,7 @@ pub fn canonical(text: &str) -> Option<String> {
 /// look, such as an escape in a key, is not recognised.
 #[must_use]
 pub fn is_canonical(text: &str) -> bool {
-    scan::value(text.as_bytes(), 0).is_some_and(|rest| rest.is_empty())
+    scan::value(text.as_bytes(), 0).is_some_and(<[u8]>::is_empty)
 }
 
 /// A text as a JSON string.

@@ -221,8 +221,8 @@ impl Authority {
                 }
             }
             // Most calls never come here: what asking keeps is not carried along with them.
-            let asked = Box::pin(self.ask(&submission, judged, until, slot)).await?;
-            if let Some(answered) = asked {
+            let answered = Box::pin(self.ask(&submission, judged, until, slot)).await?;
+            if let Some(answered) = answered {
                 return Ok(answered);
             }
         }

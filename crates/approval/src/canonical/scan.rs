@@ -94,10 +94,8 @@ fn number(bytes: &[u8]) -> Option<&[u8]> {
         rest = digits(fraction)?;
     }
     if let [b'e' | b'E', exponent @ ..] = rest {
-        rest = digits(match exponent {
-            [b'+' | b'-', exponent @ ..] => exponent,
-            exponent => exponent,
-        })?;
+        let sign = exponent.strip_prefix(b"+").or_else(|| exponent.strip_prefix(b"-"));
+        rest = digits(sign.unwrap_or(exponent))?;
     }
     Some(rest)
 }

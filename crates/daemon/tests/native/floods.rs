@@ -128,13 +128,13 @@ async fn long_bodies_take_turns_and_too_long_ones_are_not_read() {
     let long = json!({ "tool": "Bash", "input": { "command": "x".repeat(1 << 20) } }).to_string();
     let good = request(&node.agent, "/v1/calls", &long);
     let bad = request(&node.admin, "/v1/keys", &long);
-    let none = request("pcl_agent_nobody", "/v1/calls", &long);
+    let stranger = request("pcl_agent_nobody", "/v1/calls", &long);
     let mut senders = JoinSet::new();
     for number in 0..90 {
         let (text, want) = match number % 3 {
             0 => (good.clone(), [200, 429]),
             1 => (bad.clone(), [413, 413]),
-            _ => (none.clone(), [401, 401]),
+            _ => (stranger.clone(), [401, 401]),
         };
         senders.spawn(async move {
             let mut stream = TcpStream::connect(address).await.unwrap();
