@@ -25,6 +25,7 @@ mod policy;
 mod proxy;
 mod receipt;
 mod serve;
+mod store;
 mod trust;
 mod watch;
 
@@ -74,6 +75,8 @@ pub enum Command {
     Receipt(receipt::Receipt),
     /// Shows, exports and checks the record of everything.
     Audit(audit::Audit),
+    /// Checks the store, or moves everything into another.
+    Store(store::Store),
     /// Trusts the project's policy file as it is now.
     Trust(trust::Trust),
     /// Writes the hook into an agent host's configuration.
@@ -111,6 +114,7 @@ impl Command {
             Command::Devices(devices) => devices.run(out, palette),
             Command::Receipt(receipt) => receipt.run(out, palette),
             Command::Audit(audit) => audit.run(out, palette),
+            Command::Store(store) => store.run(out, palette),
             Command::Trust(trust) => trust.run(out, palette),
             Command::Install(install) => install.run(out, palette),
             Command::Uninstall(uninstall) => uninstall.run(out, palette),

@@ -43,7 +43,8 @@ const KINDS: &[&str] = &[
 ];
 
 /// Kinds that make a node read something again.
-const CARES: &[&str] = &["grant.used", "key.made", "key.revoked", "session.changed"];
+const CARES: &[&str] =
+    &["grant.used", "key.made", "key.revoked", "session.changed", "pause.started", "pause.ended"];
 
 /// The kind of event that only those see who want to.
 const CALLS: &str = "call.judged";
@@ -152,6 +153,7 @@ impl Feed {
                 "grant.made" | "grant.revoked" | "grant.used" | "run.ended" => grants = true,
                 "key.made" | "key.revoked" => keys = true,
                 "session.changed" => sessions = true,
+                "pause.started" | "pause.ended" => authority.hear_pause(entry),
                 _ => {}
             }
         }

@@ -4,7 +4,7 @@
 //! over it counts as what it is. Cookies are keys that a one-time code was exchanged for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, header};
@@ -14,7 +14,7 @@ use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{object, quoted};
 use portcullis_approval::key::{LOCAL, Secret, hash};
 use portcullis_approval::{Approver, Asker, Id, Key, Moment, Owners, Role};
-use portcullis_store::{Store, StoreError};
+use portcullis_store::{PairingRecord, Store, StoreError};
 use subtle::ConstantTimeEq;
 
 use crate::chance;
@@ -99,7 +99,8 @@ pub struct Identity {
     socket: Arc<Key>,
     waiver: Arc<Key>,
     internal: Option<(Arc<Key>, [u8; 32])>,
-    codes: Mutex<HashMap<[u8; 32], Moment>>,
+    /// What login codes are kept under: no key has this id.
+    login: Id,
 }
 
 impl Identity {
@@ -125,7 +126,7 @@ impl Identity {
             waiver: fixed("loopback", Role::Approver, b"loopback\0\0"),
             internal: internal
                 .map(|secret| (fixed("internal", Role::Agent, b"internal\0\0"), hash(secret))),
-            codes: Mutex::default(),
+            login: Id::new(Moment::from_ms(0), b"login\0\0\0\0\0"),
         }
     }
 
@@ -199,22 +200,39 @@ impl Identity {
         (bool::from(known.ct_eq(&shown)) && key.counts_at(now)).then(|| Arc::clone(key))
     }
 
-    /// A code that can be exchanged for a cookie, once and soon.
+    /// A code that can be exchanged for a cookie, once and soon, at any node of the store.
     ///
     /// # Errors
-    /// There is no chance to make it from.
-    pub fn new_code(&self, now: Moment) -> Result<String, getrandom::Error> {
-        let code = URL_SAFE_NO_PAD.encode(chance::bytes::<32>()?);
-        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        codes.retain(|_, end| *end > now);
-        codes.insert(hash(&code), now.after_s(CODE_S));
+    /// There is no chance to make it from, or the store could not keep it.
+    pub async fn new_code(&self, store: &dyn Store, now: Moment) -> Result<String, StoreError> {
+        let chance = chance::bytes::<32>();
+        let chance = chance.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+        let code = URL_SAFE_NO_PAD.encode(chance);
+        let kept = PairingRecord {
+            id: chance::id(now),
+            hash: hash(&code),
+            key: self.login,
+            agent: None,
+            must_confirm: false,
+            made_at: now,
+            expires_at: now.after_s(CODE_S),
+        };
+        store.offer_pairing(&kept, Vec::new()).await?;
         Ok(code)
     }
 
     /// Takes a code; false where it is none, or was taken.
-    pub fn take_code(&self, code: &str, now: Moment) -> bool {
-        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        codes.remove(&hash(code)).is_some_and(|end| end > now)
+    ///
+    /// # Errors
+    /// The store cannot tell.
+    pub async fn take_code(
+        &self,
+        store: &dyn Store,
+        code: &str,
+        now: Moment,
+    ) -> Result<bool, StoreError> {
+        let taken = store.take_pairing(hash(code)).await?;
+        Ok(taken.is_some_and(|kept| kept.key == self.login && kept.expires_at > now))
     }
 
     /// Makes a key for a browser.

@@ -90,8 +90,21 @@ impl App {
         Ok(())
     }
 
+    /// Writes the policy that somebody set for all nodes into this one's file, where they differ.
+    async fn take_shared_policy(&self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let Some(text) = self.authority.store().policy().await? else { return Ok(()) };
+        let Some(path) = self.authority.policies().places().user_policy() else { return Ok(()) };
+        if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
+            portcullis_layers::files::replace(&path, &text)?;
+        }
+        Ok(())
+    }
+
     /// Looks at the policy files, and says in the audit if they changed.
     pub(crate) async fn look_at_policies(&self, actor: Option<&str>) {
+        if let Err(error) = self.take_shared_policy().await {
+            tracing::error!("the policy that nodes share could not be taken over: {error}");
+        }
         let changes = self.authority.policies().look();
         if let Some(fault) = changes.fault {
             tracing::error!("{fault}; the last good policy holds");
@@ -194,9 +207,10 @@ impl Node {
     /// The link by which a browser logs in, once and soon.
     ///
     /// # Errors
-    /// There is no chance to make it from.
-    pub fn login_code(&self) -> Result<String, getrandom::Error> {
-        self.app.identity.new_code(self.app.authority.now())
+    /// There is no chance to make it from, or the store could not keep it.
+    pub async fn login_code(&self) -> Result<String, StoreError> {
+        let authority = &self.app.authority;
+        self.app.identity.new_code(authority.store(), authority.now()).await
     }
 
     /// Answers until `stop` comes, then finishes what was begun.

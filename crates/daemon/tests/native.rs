@@ -19,6 +19,8 @@ mod gate;
 mod hooks;
 #[path = "native/node.rs"]
 mod node;
+#[path = "native/nodes.rs"]
+mod nodes;
 #[path = "native/openapi.rs"]
 mod openapi;
 #[path = "native/pages.rs"]

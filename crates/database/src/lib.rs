@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// How long a start or a stop may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The user of the database.
 const USER: &str = "portcullis";
@@ -69,7 +69,7 @@ impl Database {
         fs::create_dir_all(&directory)?;
         let mut random = [0_u8; 16];
         io::Read::read_exact(&mut fs::File::open("/dev/urandom")?, &mut random)?;
-        let password: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let password = format!("{:032x}", u128::from_be_bytes(random));
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let mut database = Database {
             programs,

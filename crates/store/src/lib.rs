@@ -11,11 +11,13 @@ use portcullis_approval::audit::{Checkpoint, Entry};
 use portcullis_approval::{Ask, Decision, Grant, Id, Key, Moment, Settlement};
 use tokio::sync::watch;
 
+mod copy;
 mod postgres;
 pub mod records;
 mod rows;
 pub mod sqlite;
 
+pub use copy::{Moved, copy};
 pub use postgres::Postgres;
 pub use records::{
     AskFilter, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter, GrantRecord, Head,
@@ -310,6 +312,17 @@ pub trait Store: Asks + Grants + Keys + Devices + Runs + Audit {
     /// What the clock of the database says, where it decides because several machines share it.
     async fn clock(&self) -> Result<Option<Moment>, StoreError> {
         Ok(None)
+    }
+
+    /// The user's policy that somebody set for all nodes, where they share more than a file.
+    async fn policy(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
+    /// Sets the user's policy for all nodes; nothing where there is one node and its file.
+    async fn set_policy(&self, text: &str) -> Result<(), StoreError> {
+        let _ = text;
+        Ok(())
     }
 
     /// Whether nobody else had the store open when it was opened here: what is remembered only

@@ -12,7 +12,7 @@ use tokio::sync::{oneshot, watch};
 use crate::records::{Pruned, Retention};
 use crate::rows::number;
 use crate::{Audit, Store, StoreError, broken};
-use address::Address;
+pub(crate) use address::Address;
 use pool::Connections;
 use values::{Statement, values};
 use writer::{Done, Writer};
@@ -30,7 +30,7 @@ mod prune;
 mod runs;
 mod schema;
 mod tls;
-mod values;
+pub(crate) mod values;
 mod writer;
 
 /// How many connections of a node read at once.
@@ -42,6 +42,9 @@ const TOUCH: &str = "WITH touched AS (INSERT INTO chains (node, seq, hash, posit
     SELECT count(*) FROM touched";
 
 const UNTOUCH: &str = "DELETE FROM chains WHERE node = ''";
+
+const SET_POLICY: &str = "INSERT INTO shared_policy (one, text) VALUES (TRUE, $1) \
+    ON CONFLICT (one) DO UPDATE SET text = excluded.text";
 
 const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
@@ -110,6 +113,16 @@ impl Store for Postgres {
         let rows = self.readers.query(Statement::new(CLOCK, Vec::new())).await?;
         let row = rows.first().ok_or_else(|| broken("the database has no clock"))?;
         Ok(Some(Moment::from_ms(row.try_get(0)?)))
+    }
+
+    async fn policy(&self) -> Result<Option<String>, StoreError> {
+        let query = Statement::new("SELECT text FROM shared_policy", Vec::new());
+        Ok(self.readers.first(query, |row| row.text(0)).await?.flatten())
+    }
+
+    async fn set_policy(&self, text: &str) -> Result<(), StoreError> {
+        let statement = Statement::new(SET_POLICY, values![text]);
+        self.writer.run(Some(statement), Vec::new(), |_| Done::nothing(())).await
     }
 
     fn is_alone(&self) -> bool {

@@ -16,7 +16,7 @@ use crate::palette::{Ink, Palette};
 use crate::reach::{block_on, short};
 use crate::render;
 
-mod verify;
+pub mod verify;
 
 /// So many entries are read at once.
 const PAGE: usize = 1000;

@@ -82,7 +82,7 @@ impl Serve {
         })
         .await?;
         let node = node.with_journal(data.file(portcullis_hook_static::journal::FILE));
-        let link = format!("{scheme}://{at}/#{}", node.login_code()?);
+        let link = format!("{scheme}://{at}/#{}", node.login_code().await?);
         writeln!(out, "listening on {scheme}://{at}")?;
         first.tell(out, palette, &link, &data)?;
         out.flush()?;

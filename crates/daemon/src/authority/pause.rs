@@ -1,6 +1,7 @@
 //! Pauses: for a while, what would be asked about is allowed. A person says so, for a host or a
 //! directory or for everything of their owners; it ends by itself, and with the node.
 //!
+//! Where several nodes share a store, each hears from the audit what the others pause and end.
 //! Deny rules, firm findings that could destroy, self-protection and the audit stay.
 
 use std::borrow::Cow;
@@ -11,7 +12,8 @@ use portcullis_approval::canonical::{object, quoted};
 use portcullis_approval::{Asker, CallText, Moment, Owners};
 use portcullis_engine::verdict::{Reason, Tier};
 use portcullis_engine::{Outcome, Verdict};
-use portcullis_store::StoreError;
+use portcullis_store::{AuditRecord, StoreError};
+use serde_json::Value;
 
 use super::Authority;
 
@@ -47,8 +49,34 @@ impl Pause {
         let mut data = vec![("by", quoted(&self.by)), ("until", quoted(&self.until.to_string()))];
         data.extend(self.host.as_ref().map(|host| ("host", quoted(host))));
         data.extend(self.workspace.as_ref().map(|root| ("workspace", quoted(root))));
+        if let Owners::Some(owners) = &self.owners {
+            let owners: Vec<String> = owners.iter().map(|owner| quoted(owner)).collect();
+            data.push(("owners", format!("[{}]", owners.join(","))));
+        }
         let (actor, subject) = (actor.to_owned(), "pause".to_owned());
         Entry { kind, at, actor, subject, owner: None, data: object(data) }
+    }
+}
+
+impl Pause {
+    /// The pause that an audit entry is about.
+    fn read(data: &str) -> Option<Pause> {
+        let data: Value = serde_json::from_str(data).ok()?;
+        let text = |name: &str| Some(data.get(name)?.as_str()?.to_owned());
+        let owners = match data.get("owners") {
+            Some(owners) => {
+                let owner = |owner: &Value| owner.as_str().map(str::to_owned);
+                Owners::Some(owners.as_array()?.iter().map(owner).collect::<Option<_>>()?)
+            }
+            None => Owners::All,
+        };
+        Some(Pause {
+            by: text("by")?,
+            owners,
+            host: text("host"),
+            workspace: text("workspace"),
+            until: Moment::parse(&text("until")?)?,
+        })
     }
 }
 
@@ -56,6 +84,8 @@ impl Pause {
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
     pauses: Mutex<Vec<Pause>>,
+    /// Those that ended early here: the audit may tell of their beginning only now.
+    ended: Mutex<Vec<Pause>>,
 }
 
 impl Authority {
@@ -67,8 +97,28 @@ impl Authority {
         let now = self.now();
         let entry = pause.entry("pause.started", &pause.by, now);
         self.store().record(vec![entry], Vec::new(), now).await?;
-        self.locked_pauses().push(pause);
+        self.add_pause(pause);
         Ok(())
+    }
+
+    /// Does what the audit says somebody did on another node, or on this one.
+    pub fn hear_pause(&self, entry: &AuditRecord) {
+        let Some(pause) = Pause::read(&entry.data) else { return };
+        match entry.kind.as_str() {
+            "pause.started" if self.now() < pause.until => self.add_pause(pause),
+            "pause.ended" => self.locked_pauses().retain(|known| *known != pause),
+            _ => {}
+        }
+    }
+
+    fn add_pause(&self, pause: Pause) {
+        let mut ended = self.inner.pauses.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.now();
+        ended.retain(|known| now < known.until);
+        let mut pauses = self.locked_pauses();
+        if !pauses.contains(&pause) && !ended.contains(&pause) {
+            pauses.push(pause);
+        }
     }
 
     /// The pauses that go on and that somebody may see.
@@ -110,6 +160,12 @@ impl Authority {
         if over.is_empty() {
             return Ok(0);
         }
+        self.inner
+            .pauses
+            .ended
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(over.iter().cloned());
         let entries = over.iter().map(|pause| pause.entry("pause.ended", actor, now)).collect();
         self.store().record(entries, Vec::new(), now).await?;
         Ok(over.len())

@@ -18,7 +18,7 @@ use crate::identity::{BROWSER, COOKIE, Caller, key_entry};
 pub async fn login(State(app): State<App>, Bytes(body): Bytes) -> Result<Response, ApiError> {
     let login: Login = body::read(&body)?;
     let now = app.authority.now();
-    if !app.identity.take_code(&login.code, now) {
+    if !app.identity.take_code(app.authority.store(), &login.code, now).await? {
         let message = "this link was used or is too old; `portcullis serve` prints a new one";
         return Err(ApiError::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, message));
     }
@@ -63,10 +63,7 @@ pub async fn show(State(app): State<App>, caller: Caller) -> Result<Response, Ap
 
 /// `POST /v1/login/link`: a code by which another browser signs in.
 pub async fn link(State(app): State<App>) -> Result<Response, ApiError> {
-    let code = app.identity.new_code(app.authority.now()).map_err(|error| {
-        tracing::error!("no code could be made: {error}");
-        Error::new(Code::Unavailable, "no code could be made")
-    })?;
+    let code = app.identity.new_code(app.authority.store(), app.authority.now()).await?;
     Ok(json_response(StatusCode::CREATED, &Link { code }))
 }
 

@@ -103,6 +103,8 @@ pub async fn write(
         .user_policy()
         .ok_or_else(|| Error::new(Code::Unavailable, "there is no place for a user's policy"))?;
     let before = app.authority.policies().everywhere().map(|in_force| in_force.version.clone());
+    // Where nodes share a store, each takes it from there within a second.
+    app.authority.store().set_policy(text).await?;
     portcullis_layers::files::replace(&path, text).map_err(|error| {
         tracing::error!("the policy could not be written: {error}");
         Error::new(Code::Unavailable, "the policy could not be written")

@@ -29,6 +29,8 @@ pub struct Node {
     pub agent: String,
     pub approver: String,
     pub admin: String,
+    /// What a browser logs in with, once.
+    pub code: String,
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<()>,
 }
@@ -72,6 +74,21 @@ impl Node {
     async fn try_in_directory(directory: Arc<TempDir>, config: Config) -> Result<Node, StartError> {
         let path = directory.path();
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(path.join("db"), "local").unwrap());
+        Node::on_store(directory, store, config).await
+    }
+
+    /// A node on a store of several, with the keys that lie in its directory.
+    pub async fn at(directory: Arc<TempDir>, address: &str) -> Node {
+        let store = portcullis_store::open(address, "local").await.unwrap();
+        Node::on_store(directory, store, Config::default()).await.unwrap()
+    }
+
+    async fn on_store(
+        directory: Arc<TempDir>,
+        store: Arc<dyn Store>,
+        config: Config,
+    ) -> Result<Node, StartError> {
+        let path = directory.path();
         let now = Clock::new().now();
         let mut secrets = Vec::new();
         for role in Role::ALL {
@@ -105,6 +122,7 @@ impl Node {
             internal_key: Some("internal-secret".to_owned()),
         };
         let node = open(parts).await?;
+        let code = node.login_code().await.unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = tcp.local_addr().unwrap();
         let socket = path.join("sock");
@@ -119,7 +137,7 @@ impl Node {
             node.serve(tcp, Some((socket, user)), stopped).await.unwrap();
         });
         let [agent, approver, admin]: [String; 3] = secrets.try_into().unwrap();
-        Ok(Node { directory, address, agent, approver, admin, stop: Some(stop), served })
+        Ok(Node { directory, address, agent, approver, admin, code, stop: Some(stop), served })
     }
 
     /// Stops the node and starts another on what it left behind.

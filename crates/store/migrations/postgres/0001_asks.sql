@@ -187,3 +187,9 @@ CREATE TABLE checkpoints (
     key       TEXT NOT NULL,
     signature TEXT NOT NULL
 );
+
+-- The user's policy that somebody set through one node for all of them.
+CREATE TABLE shared_policy (
+    one  BOOLEAN PRIMARY KEY CHECK (one),
+    text TEXT NOT NULL
+);

@@ -29,18 +29,18 @@ const SYSTEM_ROOTS: &[&str] = &["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/
 
 /// How the database is reached.
 #[derive(Clone)]
-pub(super) struct Address {
+pub(crate) struct Address {
     /// What the driver needs.
-    pub(super) config: Config,
+    pub(crate) config: Config,
     /// What encrypts.
-    pub(super) tls: Tls,
+    pub(crate) tls: Tls,
 }
 
 impl Address {
     /// Reads `postgres://…`. `sslmode` is `disable`, `prefer` (the default: encrypted where the
     /// server can), `require` or `verify-full`; a certificate is always checked, against
     /// `sslrootcert` where it is given and the machine's own otherwise.
-    pub(super) fn read(address: &str) -> Result<Address, StoreError> {
+    pub(crate) fn read(address: &str) -> Result<Address, StoreError> {
         let (base, query) = address.split_once('?').unwrap_or((address, ""));
         let mut roots = None;
         let mut kept = Vec::new();
@@ -62,10 +62,8 @@ impl Address {
         config.options(options);
         config.connect_timeout(CONNECT).tcp_user_timeout(UNACKNOWLEDGED);
         config.keepalives_idle(Duration::from_secs(10)).keepalives_interval(Duration::from_secs(3));
-        let tls = match config.get_ssl_mode() {
-            SslMode::Disable => None,
-            _ => trusted(roots.as_deref())?,
-        };
+        let is_plain = config.get_ssl_mode() == SslMode::Disable;
+        let tls = if is_plain { None } else { trusted(roots.as_deref())? };
         if tls.is_none() && config.get_ssl_mode() == SslMode::Require {
             return Err(broken("no certificates to check the server by; name them in sslrootcert"));
         }

@@ -40,10 +40,8 @@ impl Keys for Postgres {
             &hash,
             replaces,
         ];
-        match self.writer.change(Statement::new(ADD, values), entries).await? {
-            true => Ok(()),
-            false => Err(StoreError::NameTaken(key.name.clone())),
-        }
+        let is_added = self.writer.change(Statement::new(ADD, values), entries).await?;
+        if is_added { Ok(()) } else { Err(StoreError::NameTaken(key.name.clone())) }
     }
 
     async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {

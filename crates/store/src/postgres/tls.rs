@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 
 /// What encrypts, if anything does.
 #[derive(Clone)]
-pub(super) struct Tls {
+pub(crate) struct Tls {
     config: Option<Arc<rustls::ClientConfig>>,
 }
 
@@ -36,7 +36,7 @@ impl MakeTlsConnect<Socket> for Tls {
 }
 
 /// A connection that is about to be encrypted.
-pub(super) struct Handshake {
+pub(crate) struct Handshake {
     config: Option<Arc<rustls::ClientConfig>>,
     host: String,
 }
@@ -57,7 +57,7 @@ impl TlsConnect<Socket> for Handshake {
 }
 
 /// An encrypted connection.
-pub(super) struct Encrypted(Box<tokio_rustls::client::TlsStream<Socket>>);
+pub(crate) struct Encrypted(Box<tokio_rustls::client::TlsStream<Socket>>);
 
 impl TlsStream for Encrypted {
     fn channel_binding(&self) -> ChannelBinding {

@@ -165,7 +165,7 @@ impl Put for Option<Moment> {
 const MARK: char = '\u{10ffff}';
 
 /// A text as PostgreSQL can hold it.
-pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', MARK]) {
         return Cow::Borrowed(text);
     }
@@ -181,7 +181,7 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
 }
 
 /// A text as it was.
-pub(super) fn unescaped(text: String) -> String {
+pub(crate) fn unescaped(text: String) -> String {
     if !text.contains(MARK) {
         return text;
     }

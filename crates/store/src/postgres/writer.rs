@@ -213,7 +213,9 @@ impl Task {
                 for work in group {
                     let mut alone = vec![work];
                     let failure = self.commit(&mut alone).await.err();
-                    alone.into_iter().for_each(|work| work.answer(failure.as_ref()));
+                    for work in alone {
+                        work.answer(failure.as_ref());
+                    }
                 }
             }
             Err(error) => group.into_iter().for_each(|work| work.answer(Some(&error))),

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use portcullis_approval::Reply;
+use portcullis_approval::audit::Checkpoint;
+use portcullis_approval::receipt::Signer;
 use portcullis_store::{Postgres, StoreError};
 use tokio::task::JoinSet;
 
-use crate::place::{House, Place};
+use crate::place::{House, OneFile, Place};
+use crate::restart::{everything, fill};
 use crate::samples::{MANY, NOW, ask, chain_holds, entries, entry, id, settlement};
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -21,7 +24,7 @@ async fn at_last<T>(mut work: impl AsyncFnMut() -> Result<T, StoreError>) -> T {
     loop {
         match work().await {
             Ok(done) => return done,
-            Err(error) if began.elapsed() > Duration::from_secs(60) => panic!("{error:?}"),
+            Err(error) if began.elapsed() > Duration::from_mins(1) => panic!("{error:?}"),
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
@@ -37,6 +40,7 @@ fn what_holds_for_several_nodes() {
         a_writer_that_stops_is_ended(&house).await;
         every_node_hears_every_node(&house).await;
         nodes_write_one_chain_in_one_order(&house).await;
+        everything_moves_both_ways(&house).await;
         nothing_is_acknowledged_while_the_database_is_away(&mut house).await;
     });
 }
@@ -172,6 +176,46 @@ async fn nodes_write_one_chain_in_one_order(house: &House) {
     assert_eq!(chain_holds(&*nodes[0]).await, 600);
 }
 
+async fn everything_moves_both_ways(house: &House) {
+    let (file, back) = (OneFile::new(), OneFile::new());
+    let store = file.open();
+    fill(&*store).await;
+    let mut odd = ask(id(), "ls");
+    odd.call.description = Some("a\0b\u{10ffff}".to_owned());
+    store.open_ask(&odd, MANY, entry("ask.opened", odd.id)).await.unwrap();
+    let head = store.head().await.unwrap();
+    let signer = Signer::new(&[7; 32]);
+    let checkpoint = Checkpoint::sign("here", head.seq, head.hash, NOW, &signer);
+    store.add_checkpoint(&checkpoint).await.unwrap();
+    let before = everything(&*store).await;
+    store.close().await;
+
+    let place = house.place("moved");
+    let mut words = 0;
+    let moved =
+        portcullis_store::copy(&file.address(), &place.address(), |_, _| words += 1).await.unwrap();
+    assert!(words > 0 && moved.contains(&("audit", 7)), "{moved:?}");
+    let store = place.open();
+    assert_eq!(everything(&*store).await, before);
+    assert_eq!(store.checkpoints().await.unwrap(), [checkpoint]);
+    // It goes on where it stood.
+    let more = ask(id(), "more");
+    store.open_ask(&more, MANY, entry("ask.opened", more.id)).await.unwrap();
+    assert_eq!(chain_holds(&*store).await, 8);
+    let before = everything(&*store).await;
+    store.close().await;
+
+    portcullis_store::copy(&place.address(), &back.address(), |_, _| {}).await.unwrap();
+    let store = back.open();
+    assert_eq!(everything(&*store).await, before);
+    store.close().await;
+    let refused = portcullis_store::copy(&place.address(), &back.address(), |_, _| {}).await;
+    assert!(format!("{refused:?}").contains("not empty"), "{refused:?}");
+    let refused = portcullis_store::copy(&file.address(), &place.address(), |_, _| {}).await;
+    assert!(format!("{refused:?}").contains("not empty"), "{refused:?}");
+    assert_eq!(everything(&*place.open()).await, before);
+}
+
 async fn nothing_is_acknowledged_while_the_database_is_away(house: &mut House) {
     let place = house.place("away");
     let stores = [place.open(), place.open()];
@@ -179,11 +223,8 @@ async fn nothing_is_acknowledged_while_the_database_is_away(house: &mut House) {
     stores[0].open_ask(&waiting, MANY, entry("ask.opened", waiting.id)).await.unwrap();
     for crashes in [false, true] {
         let database = house.database();
-        if crashes {
-            database.crash().unwrap()
-        } else {
-            database.stop().unwrap()
-        }
+        let gone = if crashes { database.crash() } else { database.stop() };
+        gone.unwrap();
         for store in &stores {
             let refused = store.record(entry("a", "b"), vec![], NOW).await;
             assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portcullis_approval::{Reply, Role};
+use portcullis_approval::{Ask, Reply, Role};
 use portcullis_store::{Opened, RunRecord, SessionRecord, Store};
 use tokio::task::JoinSet;
 
@@ -13,7 +13,7 @@ use crate::samples::{
 };
 
 /// All that can be read, as text.
-async fn everything(store: &dyn Store) -> String {
+pub async fn everything(store: &dyn Store) -> String {
     let asks = portcullis_store::AskFilter { state: None, ..all_pending() };
     format!(
         "{:#?}",
@@ -30,8 +30,8 @@ async fn everything(store: &dyn Store) -> String {
     )
 }
 
-pub async fn everything_is_there_again(place: &impl Place) {
-    let store = place.open();
+/// Something of every kind; the asks among it.
+pub async fn fill(store: &dyn Store) -> [Ask; 3] {
     let asks = [ask(id(), "a"), ask(id(), "b"), ask(id(), "c")];
     for ask in &asks {
         store.open_ask(ask, MANY, entry("ask.opened", ask.id)).await.unwrap();
@@ -50,7 +50,12 @@ pub async fn everything_is_there_again(place: &impl Place) {
     let started =
         RunRecord { run, key, owner, session: None, about, started_at: NOW, ended_at: None };
     store.start_run(&started, vec![]).await.unwrap();
+    asks
+}
 
+pub async fn everything_is_there_again(place: &impl Place) {
+    let store = place.open();
+    let asks = fill(&*store).await;
     let before = everything(&*store).await;
     drop(store);
     let again = place.open();

@@ -1,0 +1,149 @@
+//! `portcullis store`: the shared memory, checked and moved. Opens the store itself, daemon or not.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use clap::{Args, Subcommand};
+use portcullis_approval::Owners;
+use portcullis_store::{AskFilter, Store as Memory};
+use serde_json::json;
+
+use crate::ancestors;
+use crate::commands::{REFUSED, audit};
+use crate::data_dir::{DataDir, open_store, without_password};
+use crate::outlet::aside;
+use crate::palette::Palette;
+use crate::reach::block_on;
+
+/// So many asks are read at once.
+const PAGE: usize = 1000;
+
+/// How often the progress is shown.
+const SHOWN: Duration = Duration::from_millis(200);
+
+/// Checks and moves the store.
+#[derive(Args)]
+pub struct Store {
+    /// Where the store lies.
+    #[arg(long, env = "PORTCULLIS_DATA_DIR", value_name = "DIRECTORY", global = true)]
+    data_dir: Option<PathBuf>,
+    /// Shows JSON.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+enum Action {
+    /// Checks that the store answers, that its counts are right and its chain is whole: 0 it is,
+    /// 1 it is not.
+    Check {
+        /// The store: `sqlite:FILE` or `postgres://…`.
+        #[arg(long, env = "PORTCULLIS_STORE", value_name = "ADDRESS")]
+        store: Option<String>,
+    },
+    /// Moves everything into an empty store, and proves that it arrived. Stop the daemons first:
+    /// what they write meanwhile stays behind.
+    Migrate {
+        /// The store to read: `sqlite:FILE` or `postgres://…`.
+        #[arg(long, value_name = "ADDRESS")]
+        from: String,
+        /// The store to fill.
+        #[arg(long, value_name = "ADDRESS")]
+        to: String,
+    },
+}
+
+impl Store {
+    /// Checks or moves.
+    pub fn run(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
+        block_on(async {
+            match &self.action {
+                Action::Check { store } => {
+                    let data = DataDir::find(self.data_dir.as_deref())?;
+                    let store = data.store(store.as_deref().unwrap_or("")).await?;
+                    let done = self.check(out, &*store, palette).await;
+                    store.close().await;
+                    done
+                }
+                Action::Migrate { from, to } => {
+                    ancestors::refuse_agents("moving the store")?;
+                    self.migrate(out, from, to, palette).await
+                }
+            }
+        })
+    }
+
+    async fn check(
+        &self,
+        out: &mut impl Write,
+        store: &dyn Memory,
+        palette: Palette,
+    ) -> anyhow::Result<ExitCode> {
+        store.ready().await.context("the store cannot be read and written")?;
+        let counted = store.pending_count().await?;
+        let mut filter = AskFilter::pending(Owners::All, PAGE);
+        let mut pending = 0_u64;
+        loop {
+            let page = store.asks(&filter).await?;
+            pending += u64::try_from(page.len())?;
+            match page.last() {
+                Some(last) if page.len() == PAGE => filter.after = Some(last.ask.id),
+                _ => break,
+            }
+        }
+        if counted != pending {
+            writeln!(out, "{pending} asks are pending, and {counted} are counted")?;
+            return Ok(ExitCode::from(REFUSED));
+        }
+        if !self.json {
+            writeln!(out, "the store answers; {pending} asks are pending")?;
+        }
+        audit::verify::store(out, store, None, self.json, palette).await
+    }
+
+    async fn migrate(
+        &self,
+        out: &mut impl Write,
+        from: &str,
+        to: &str,
+        palette: Palette,
+    ) -> anyhow::Result<ExitCode> {
+        ensure!(from != to, "both stores are the same; name another one with `--to`");
+        for address in [from, to] {
+            open_store(address).await?.close().await;
+        }
+        let is_watched = std::io::stderr().is_terminal();
+        let mut shown = Instant::now();
+        let progress = |table: &'static str, rows: u64| {
+            if is_watched && shown.elapsed() > SHOWN {
+                shown = Instant::now();
+                aside!("{table}: {rows} rows");
+            }
+        };
+        let moved = portcullis_store::copy(from, to, progress).await.map_err(|error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            anyhow::anyhow!(cause.unwrap_or_else(|| error.to_string()))
+        })?;
+        let rows: u64 = moved.iter().map(|(_, rows)| rows).sum();
+        if self.json {
+            let tables: serde_json::Map<_, _> =
+                moved.iter().map(|(table, rows)| ((*table).to_owned(), json!(rows))).collect();
+            writeln!(out, "{}", json!({ "rows": rows, "tables": tables }))?;
+        } else {
+            for (table, rows) in moved.iter().filter(|(_, rows)| *rows > 0) {
+                writeln!(out, "{table:<12} {rows} rows, read again and the same")?;
+            }
+            writeln!(out, "moved {rows} rows to {}", without_password(to))?;
+        }
+        let store = open_store(to).await?;
+        let done = audit::verify::store(out, &*store, None, self.json, palette).await;
+        store.close().await;
+        done
+    }
+}
