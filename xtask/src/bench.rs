@@ -13,7 +13,7 @@ mod hook;
 /// What `cargo xtask bench` takes.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The benchmark to run, `parse`, `store`, `daemon` or `hook`; all of them if none is named.
+    /// The benchmark to run, `parse`, `store`, `daemon`, `nodes` or `hook`; all of them if none is named.
     name: Option<String>,
     /// Arguments of the benchmarks, behind `--`.
     #[arg(last = true, value_name = "ARGUMENT")]
@@ -25,7 +25,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.name.as_deref() == Some("hook") {
         return hook::run();
     }
-    if arguments.name.as_deref().is_none_or(|name| name == "daemon") {
+    if arguments.name.as_deref().is_none_or(|name| matches!(name, "daemon" | "nodes")) {
         // What is measured is the real binary.
         let built = Command::new("cargo")
             .args(["build", "--release", "--package", "portcullis-cli"])

@@ -19,6 +19,7 @@ mod meaning;
 mod nodes;
 mod oracle;
 mod schemathesis;
+mod simulate;
 mod test;
 mod tidy;
 mod web;
@@ -47,6 +48,8 @@ enum Command {
     Kill(kill::Arguments),
     /// Lets three nodes on one PostgreSQL fail in every way, and looks what they kept.
     Nodes(nodes::Arguments),
+    /// Lives through many simulated worlds of nodes, agents and faults.
+    Simulate(simulate::Arguments),
     /// Plays the real clients of other systems against the daemon.
     Clients(clients::Arguments),
     /// Installs real agent hosts and looks what runs behind our hook.
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         Command::Oracle(arguments) => oracle::run(&arguments),
         Command::Kill(arguments) => kill::run(&arguments),
         Command::Nodes(arguments) => nodes::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),
         Command::Hosts(arguments) => hosts::run(&arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&arguments),

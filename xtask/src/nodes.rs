@@ -45,7 +45,7 @@ const ROUND_MS: (usize, usize) = (600, 1800);
 const FAULT_MS: (usize, usize) = (50, 3200);
 
 /// How long all may take to be well again.
-const HEALING: Duration = Duration::from_secs(60);
+const HEALING: Duration = Duration::from_mins(1);
 
 /// How many rounds are looked at again after each one.
 const RECENT: u64 = 10;
