@@ -12,6 +12,7 @@ pub mod load;
 pub mod peer;
 pub mod served;
 pub mod table;
+pub mod unshared;
 
 #[path = "../../crates/shell/tests/stress/shapes.rs"]
 #[expect(

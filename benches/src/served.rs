@@ -66,6 +66,17 @@ impl Served {
         Served::start(command)
     }
 
+    /// A daemon on a store of several, with everything else in a directory.
+    ///
+    /// # Panics
+    /// It does not start.
+    #[must_use]
+    pub fn node(directory: &Path, store: &str) -> Served {
+        let mut command = portcullis(directory);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--store", store]);
+        Served::start(command)
+    }
+
     /// Bytes of memory it holds.
     #[must_use]
     pub fn resident(&self) -> u64 {
