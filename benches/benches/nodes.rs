@@ -92,8 +92,9 @@ fn asks(runtime: &Runtime, database: &Database, rounds: usize, turn: Duration) -
     let store = open(runtime, &address);
     let (mut ours, mut unshared, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
-        let with = runtime.block_on(rate(turn, || {
-            let store = Arc::clone(&store);
+        let own = Arc::clone(&store);
+        let with = runtime.block_on(rate(turn, move || {
+            let store = Arc::clone(&own);
             async move {
                 let mut number = 0;
                 let ask = ask(id(&mut number));
@@ -102,8 +103,9 @@ fn asks(runtime: &Runtime, database: &Database, rounds: usize, turn: Duration) -
                 store.settle_ask(&settled, entry("ask.settled", &ask)).await.expect("settled");
             }
         }));
-        let without = runtime.block_on(rate(turn, || {
-            let address = address.clone();
+        let own = address.clone();
+        let without = runtime.block_on(rate(turn, move || {
+            let address = own.clone();
             async move { unshared::open_and_settle(&address).await }
         }));
         ours.push(with);

@@ -10,7 +10,7 @@ use portcullis_approval::{
 use portcullis_engine::Outcome;
 use portcullis_engine::policy_text::Fallback;
 use portcullis_engine::verdict::Tier;
-use portcullis_store::{Asks as _, Grants as _, Sqlite, Store};
+use portcullis_store::{Asks as _, Grants as _, Sqlite};
 
 /// What is in the store that is opened after a kill.
 pub const ENTRIES: usize = 1_000_000;

@@ -114,9 +114,9 @@ pub fn draw(frame: &mut Frame, inbox: &Inbox, laid: &mut Laid, now: Moment, inks
     // dangerous part stands, and its last line, which says what the keys do.
     let most = notices_at.saturating_sub(card_at + 1);
     if dialog.len() > most {
-        let last = dialog.pop();
+        let keys = dialog.pop();
         dialog.truncate(most.saturating_sub(1));
-        dialog.extend(last);
+        dialog.extend(keys);
     }
     let dialog_at = notices_at - dialog.len();
     put(frame, part(area, dialog_at, dialog.len()), &dialog);

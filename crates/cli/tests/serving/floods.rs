@@ -29,7 +29,7 @@ fn resident(daemon: &Daemon) -> usize {
 fn listen(daemon: &Daemon, key: &str) -> TcpStream {
     let at = daemon.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(at).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let head = format!(
         "GET /v1/ws HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {key}\r\nConnection: Upgrade\r\n\
          Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
