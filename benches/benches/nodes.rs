@@ -56,13 +56,13 @@ fn wake_up(runtime: &Runtime, database: &Database, times: usize) -> Table {
             a.open_ask(&ask, MANY, entry("ask.opened", &ask)).await.expect("opened");
             let mut last = a.head().await.expect("a head").position;
             let mut bell = a.bell();
-            let (waiter, waited) = (Arc::clone(&a), ask.id);
+            let (waiter, id) = (Arc::clone(&a), ask.id);
             let waiting = tokio::spawn(async move {
                 loop {
                     let read = waiter.audit(&AuditFilter::after(last, 100)).await.expect("read");
                     last = read.last().map_or(last, |entry| entry.position);
                     if !read.is_empty() {
-                        let record = waiter.ask(waited).await.expect("read").expect("there");
+                        let record = waiter.ask(id).await.expect("read").expect("there");
                         if record.decision.is_some() {
                             return Instant::now();
                         }

@@ -1,7 +1,7 @@
 //! Traces: what took how long, told to a collector where the configuration names one.
 //!
 //! [`Traces`] is a layer beside the log: it keeps the times of spans with the few plain fields of
-//! [`TOLD`], and hands each over when it ends. [`Teller`] posts them in batches as OTLP over HTTP.
+//! `TOLD`, and hands each over when it ends. [`Teller`] posts them in batches as OTLP over HTTP.
 //! A collector that is slow or gone costs spans, never a request.
 
 mod teller;
