@@ -72,8 +72,10 @@ fn install(directory: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     }
     writeln!(out, "installing the packages of web with npm")?;
     out.flush()?;
+    // `npm ci` would refuse a lock file without the parts that only other platforms need, and a
+    // registry need not have them; this takes the versions of the lock file and leaves it alone.
     let installed = Command::new("npm")
-        .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
+        .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"])
         .current_dir(directory)
         .output()
         .context("cannot start `npm`")?;
