@@ -281,7 +281,7 @@ fn nothing_of_a_call_reaches_the_terminal_raw() {
         home: &daemon.home,
         socket: daemon.home.0.join("t.sock").to_str().unwrap().to_owned(),
     };
-    let kept = format!("script -q -f -c '{inbox}' {}; sleep 600", log.display());
+    let kept = format!("script -q -f -c '{inbox}' {}; echo it is closed; sleep 600", log.display());
     terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", &kept]);
     terminal.shows("nothing waits for you");
     let nasty = "npm publish \u{1b}]0;owned\u{7}\u{9b}2J\u{202e}\u{200b}\u{e0041}x\r";
@@ -305,6 +305,11 @@ fn nothing_of_a_call_reaches_the_terminal_raw() {
     ] {
         assert!(!text.contains(raw), "{raw:?} was written");
     }
+    // Nobody else would end it: its terminal is that of `script`.
+    terminal.presses("Escape");
+    terminal.shows("1 ask waits");
+    terminal.types("q");
+    terminal.shows("it is closed");
 }
 
 #[test]
