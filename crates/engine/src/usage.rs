@@ -189,7 +189,10 @@ impl<'a> Reader<'a> {
             match &arg.text {
                 Text::Known(text) if text == "--" => options_end = true,
                 Text::Known(text) => at = self.option(text, at),
-                Text::Begins(prefix) if prefix.contains('=') && prefix.starts_with("--") => {
+                // A pattern that fits no file stays as it is written.
+                Text::Begins(prefix) | Text::Files { prefix, .. }
+                    if prefix.contains('=') && prefix.starts_with("--") =>
+                {
                     at = self.option(prefix, at);
                 }
                 Text::Home(_) | Text::Files { .. } | Text::Begins(_) | Text::Any(_) => {

@@ -10,7 +10,7 @@ use portcullis_shell::{Action, Expansion, List, Prefix, Redirection, Word};
 use super::walk::{Feed, Walk};
 use super::{Analysis, dashes, sets};
 use crate::act::{Act, Note};
-use crate::arg::Arg;
+use crate::arg::{Arg, Text};
 use crate::catalog::{Prints, ValueKind};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment;
@@ -153,13 +153,22 @@ fn below_hidden(start: &Target) -> Option<EffectOn> {
 
 /// The files somewhere below a directory that a value selects by their names.
 pub(crate) fn patterns(kind: ValueKind, arg: &Arg, start: &str) -> Vec<EffectOn> {
-    let Some(text) = arg.as_known().filter(|text| !text.starts_with('!')) else {
-        return Vec::new();
+    let text = match &arg.text {
+        Text::Known(text) => text.clone(),
+        // A pattern that fits no file of the shell's is the program's.
+        Text::Files { pattern, .. } => pattern.clone(),
+        Text::Begins(known) | Text::Any(known) if !known.is_empty() || !arg.ending.is_empty() => {
+            format!("{known}*{}", arg.ending)
+        }
+        Text::Home(_) | Text::Begins(_) | Text::Any(_) => return Vec::new(),
     };
+    if text.starts_with('!') {
+        return Vec::new();
+    }
     let globs = if kind == ValueKind::Names {
         vec![text.trim_start_matches("**/").to_owned()]
     } else {
-        globs_of_expression(text)
+        globs_of_expression(&text)
     };
     let start = start.trim_end_matches('/');
     globs

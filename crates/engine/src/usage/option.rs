@@ -205,9 +205,11 @@ impl Reader<'_> {
 /// The value attached to an option, as far as it is known.
 fn attached(whole: Option<&Arg>, value: &str, span: Span) -> Arg {
     let text = match whole.map(|arg| &arg.text) {
-        Some(Text::Begins(_) | Text::Any(_) | Text::Files { .. } | Text::Home(_)) => {
-            Text::Begins(value.to_owned())
+        Some(Text::Files { pattern, .. }) => {
+            let pattern = pattern.split_once('=').map_or(pattern.as_str(), |(_, value)| value);
+            Text::Files { prefix: value.to_owned(), pattern: pattern.to_owned() }
         }
+        Some(Text::Begins(_) | Text::Any(_) | Text::Home(_)) => Text::Begins(value.to_owned()),
         Some(Text::Known(_)) | None => Text::Known(value.to_owned()),
     };
     let ending = whole.map(|arg| arg.ending.clone()).unwrap_or_default();
