@@ -128,8 +128,10 @@ fn what_the_policy_says_is_said_at_once() {
 fn nobody_answers_until_the_deadline() {
     let home = Home::new();
     let _daemon = Daemon::serve(&home);
-    for gate in gates() {
-        let late = said(started(gate, &home, &["--deadline-ms", "600"]));
+    let waiting: Vec<Child> =
+        gates().map(|gate| started(gate, &home, &["--deadline-ms", "6000"])).collect();
+    for (gate, child) in gates().zip(waiting) {
+        let late = said(child);
         assert_blocks(gate, &late, gate.host);
         let text = format!("{}{}", late.out, late.error);
         assert!(text.contains("[HOOK_DEADLINE]") && text.contains("still open"), "{text}");

@@ -260,7 +260,8 @@ fn a_daemon_that_answers_nonsense_is_no_verdict() {
         fs::write(home.data().join("signing.pub"), format!("{}\n", "ab".repeat(32))).unwrap();
         false_daemon(&home, play);
         for gate in GATES {
-            let said = gate.answer(&home, &["--deadline-ms", "500"], &gate.document());
+            let limit = if what.contains("receipt") { "5000" } else { "500" };
+            let said = gate.answer(&home, &["--deadline-ms", limit], &gate.document());
             assert_blocks(gate, &said, &format!("{}: {what}", gate.host));
             let text = format!("{}{}", said.out, said.error);
             assert!(!text.contains("HOOK_NO_DAEMON"), "it was taken: {text}");
