@@ -96,6 +96,34 @@ export const Fault = ({ message, again }: { message: string; again?: () => void 
   </div>
 );
 
+/** Taking something back, behind a second button. */
+export const Revoke = ({ onSure }: { onSure: () => void }) => {
+  const [isSure, setSure] = useState(false);
+  if (!isSure)
+    return (
+      <button type="button" onClick={() => setSure(true)}>
+        Revoke
+      </button>
+    );
+  return (
+    <span class="actions">
+      <button type="button" onClick={() => setSure(false)}>
+        Keep
+      </button>
+      <button
+        type="button"
+        class="reject"
+        onClick={() => {
+          setSure(false);
+          onSure();
+        }}
+      >
+        Revoke it
+      </button>
+    </span>
+  );
+};
+
 /** The first of many, and all of them on demand; how many there are is always said. */
 export const Some = ({ most, what, children }: { most: number; what: string; children: ComponentChildren }) => {
   const [isWhole, setWhole] = useState(false);

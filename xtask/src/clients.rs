@@ -13,6 +13,7 @@ use anyhow::{Context, ensure};
 use crate::checkout;
 use crate::kill::built;
 use crate::kill::daemon::Daemon;
+use crate::packages;
 
 /// What scripts share; it plays nothing by itself.
 const SHARED: &str = "peer.mjs";
@@ -32,7 +33,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let directory = checkout::root().join("tests/clients");
     let mut out = std::io::stdout();
-    install(&directory, &mut out)?;
+    packages::install(&directory, &mut out)?;
     let binary = match &arguments.binary {
         Some(binary) => binary.clone(),
         None => built()?,
@@ -88,27 +89,4 @@ fn scripts(directory: &Path, wanted: &[String]) -> anyhow::Result<Vec<PathBuf>> 
     scripts.sort();
     ensure!(!scripts.is_empty(), "no such script in {}", directory.display());
     Ok(scripts)
-}
-
-/// Installs the packages the lock file names, unless they are there.
-fn install(directory: &Path, out: &mut impl Write) -> anyhow::Result<()> {
-    let mark = directory.join("node_modules/.package-lock.json");
-    let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
-    if modified(&mark).is_some_and(|at| Some(at) >= modified(&directory.join("package-lock.json")))
-    {
-        return Ok(());
-    }
-    writeln!(out, "installing the packages of tests/clients with npm")?;
-    out.flush()?;
-    let installed = Command::new("npm")
-        .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
-        .current_dir(directory)
-        .output()
-        .context("cannot start `npm`")?;
-    ensure!(
-        installed.status.success(),
-        "npm could not install the packages\n{}",
-        String::from_utf8_lossy(&installed.stderr)
-    );
-    Ok(())
 }

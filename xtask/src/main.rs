@@ -18,6 +18,7 @@ mod kill;
 mod meaning;
 mod nodes;
 mod oracle;
+mod packages;
 mod schemathesis;
 mod simulate;
 mod test;

@@ -12,6 +12,7 @@ use anyhow::{Context, ensure};
 
 use crate::checkout;
 use crate::kill::built;
+use crate::packages;
 
 /// The first load in all, compressed.
 const MOST_BYTES: u64 = 60_000;
@@ -37,7 +38,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let directory = checkout::root().join("web");
     let mut out = std::io::stdout();
-    install(&directory, &mut out)?;
+    packages::install(&directory, &mut out)?;
     if !arguments.browser {
         node(&directory, "typescript/bin/tsc", &["--noEmit"], "the types do not hold")?;
         let tested = node(&directory, "vitest/vitest.mjs", &["run"], "a component fails")?;
@@ -59,31 +60,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     out.write_all(&played.stdout)?;
     out.write_all(&played.stderr)?;
     ensure!(played.status.success(), "a conversation failed");
-    Ok(())
-}
-
-/// Installs the packages the lock file names, unless they are there.
-fn install(directory: &Path, out: &mut impl Write) -> anyhow::Result<()> {
-    let mark = directory.join("node_modules/.package-lock.json");
-    let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
-    if modified(&mark).is_some_and(|at| Some(at) >= modified(&directory.join("package-lock.json")))
-    {
-        return Ok(());
-    }
-    writeln!(out, "installing the packages of web with npm")?;
-    out.flush()?;
-    // `npm ci` would refuse a lock file without the parts that only other platforms need, and a
-    // registry need not have them; this takes the versions of the lock file and leaves it alone.
-    let installed = Command::new("npm")
-        .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"])
-        .current_dir(directory)
-        .output()
-        .context("cannot start `npm`")?;
-    ensure!(
-        installed.status.success(),
-        "npm could not install the packages\n{}",
-        String::from_utf8_lossy(&installed.stderr)
-    );
     Ok(())
 }
 

@@ -3,6 +3,16 @@
 /// Whether the whole text fits the pattern.
 #[must_use]
 pub fn matches(pattern: &str, text: &str) -> bool {
+    fits(pattern, text, one)
+}
+
+/// Whether the whole text fits a pattern in which `*` is any text; `one` says where the part of
+/// the pattern at a place ends if it fits one byte.
+pub(crate) fn fits(
+    pattern: &str,
+    text: &str,
+    one: impl Fn(&[u8], usize, u8) -> Option<usize>,
+) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut here) = (0, 0);
     // Where to go on after the last star: the pattern behind it, the text it has not taken yet.

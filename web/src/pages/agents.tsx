@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import * as api from "../api";
 import type { PageProps } from "../app";
-import { Empty, Fault, Loading, Said } from "../chips";
+import { Empty, Fault, Loading, Revoke, Said } from "../chips";
 import { said, useChanges, useLoad, useNow } from "../hooks";
 import * as notify from "../notify";
 import type { Key } from "../wire";
@@ -50,7 +50,6 @@ const NewKey = ({ onMade }: { onMade: () => void }) => {
 };
 
 const KeyRow = ({ of, onRevoked }: { of: Key; onRevoked: () => void }) => {
-  const [isSure, setSure] = useState(false);
   const [failure, setFailure] = useState<string>();
   const isOver = of.revoked_at !== undefined || (of.expires_at !== undefined && Date.parse(of.expires_at) < Date.now());
   const revoke = () => api.revokeKey(of.id).then(onRevoked, (error: unknown) => setFailure(said(error)));
@@ -67,21 +66,7 @@ const KeyRow = ({ of, onRevoked }: { of: Key; onRevoked: () => void }) => {
         </p>
         {failure && <Fault message={failure} />}
       </div>
-      {!isOver &&
-        (isSure ? (
-          <span class="actions">
-            <button type="button" onClick={() => setSure(false)}>
-              Keep
-            </button>
-            <button type="button" class="reject" onClick={() => void revoke()}>
-              Revoke it
-            </button>
-          </span>
-        ) : (
-          <button type="button" onClick={() => setSure(true)}>
-            Revoke
-          </button>
-        ))}
+      {!isOver && <Revoke onSure={() => void revoke()} />}
     </li>
   );
 };

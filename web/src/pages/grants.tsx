@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import * as api from "../api";
 import type { PageProps } from "../app";
-import { Empty, Fault, Loading, Said } from "../chips";
+import { Empty, Fault, Loading, Revoke, Said } from "../chips";
 import { said, useChanges, useLoad, useNow } from "../hooks";
 import type { Grant } from "../wire";
 import { SCOPES, ago, commandOf, count, countdown, moment } from "../words";
@@ -13,13 +13,9 @@ export const isGood = (grant: Grant, now: number): boolean =>
   grant.revoked_at === undefined && grant.uses_left !== 0 && (grant.expires_at === undefined || Date.parse(grant.expires_at) > now);
 
 const Row = ({ grant, now, onRevoked }: { grant: Grant; now: number; onRevoked: () => void }) => {
-  const [isSure, setSure] = useState(false);
   const [failure, setFailure] = useState<string>();
   const revoke = () =>
-    api.revokeGrant(grant.id).then(onRevoked, (error: unknown) => {
-      setFailure(said(error));
-      setSure(false);
-    });
+    api.revokeGrant(grant.id).then(onRevoked, (error: unknown) => setFailure(said(error)));
   const counts = isGood(grant, now);
   return (
     <li class={`row-card ${counts ? "" : "over"}`}>
@@ -59,21 +55,7 @@ const Row = ({ grant, now, onRevoked }: { grant: Grant; now: number; onRevoked: 
         <span>{grant.used === 1 ? "use" : "uses"}</span>
         {grant.used_at && <span class="faint">{ago(grant.used_at, now)}</span>}
       </p>
-      {counts &&
-        (isSure ? (
-          <span class="actions">
-            <button type="button" onClick={() => setSure(false)}>
-              Keep
-            </button>
-            <button type="button" class="reject" onClick={() => void revoke()}>
-              Revoke it
-            </button>
-          </span>
-        ) : (
-          <button type="button" onClick={() => setSure(true)}>
-            Revoke
-          </button>
-        ))}
+      {counts && <Revoke onSure={() => void revoke()} />}
     </li>
   );
 };

@@ -3,6 +3,8 @@
 //! Three forms: `prefix:*`, words with stars, and plain text. Quotes group words as the shell
 //! would; a quote without its partner is an ordinary letter.
 
+use crate::glob;
+
 /// What a rule about commands compares an argument list with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordPattern {
@@ -120,36 +122,13 @@ fn split_quoted(text: &str) -> Vec<String> {
 /// Whether the whole text fits a pattern in which only stars and escapes mean something.
 #[must_use]
 pub fn fits(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut at, mut here) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        let next = match pattern.get(at) {
-            Some(b'*') => {
-                star = Some((at + 1, here));
-                at += 1;
-                continue;
-            }
-            None if here == text.len() => return true,
-            None => None,
-            Some(b'\\') if matches!(pattern.get(at + 1), Some(b'*' | b'\\')) => {
-                (pattern.get(at + 1) == text.get(here)).then_some(at + 2)
-            }
-            Some(byte) => (Some(byte) == text.get(here)).then_some(at + 1),
-        };
-        match (next, star) {
-            (Some(next), _) => {
-                at = next;
-                here += 1;
-            }
-            (None, Some((behind, taken))) if taken < text.len() => {
-                star = Some((behind, taken + 1));
-                at = behind;
-                here = taken + 1;
-            }
-            _ => return false,
+    glob::fits(pattern, text, |pattern, at, byte| {
+        let escaped = pattern.get(at + 1).filter(|next| matches!(next, b'*' | b'\\'));
+        match (pattern.get(at)?, escaped) {
+            (b'\\', Some(&escaped)) => (escaped == byte).then_some(at + 2),
+            (&literal, _) => (literal == byte).then_some(at + 1),
         }
-    }
+    })
 }
 
 #[cfg(test)]

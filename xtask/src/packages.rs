@@ -1,0 +1,35 @@
+//! The packages that JavaScript of this checkout needs, as its lock files name them.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+use crate::checkout;
+
+/// Installs the packages the lock file of a directory names, unless they are there.
+pub fn install(directory: &Path, out: &mut impl Write) -> anyhow::Result<()> {
+    let mark = directory.join("node_modules/.package-lock.json");
+    let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    if modified(&mark).is_some_and(|at| Some(at) >= modified(&directory.join("package-lock.json")))
+    {
+        return Ok(());
+    }
+    let name = directory.strip_prefix(checkout::root()).unwrap_or(directory);
+    writeln!(out, "installing the packages of {} with npm", name.display())?;
+    out.flush()?;
+    // `npm ci` would refuse a lock file without the parts that only other platforms need, and a
+    // registry need not have them; this takes the versions of the lock file and leaves it alone.
+    let installed = Command::new("npm")
+        .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"])
+        .current_dir(directory)
+        .output()
+        .context("cannot start `npm`")?;
+    ensure!(
+        installed.status.success(),
+        "npm could not install the packages\n{}",
+        String::from_utf8_lossy(&installed.stderr)
+    );
+    Ok(())
+}
