@@ -143,6 +143,14 @@ fn place(named: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
 }
 
+/// The public key that was named, or that of the data directory.
+pub fn checking_key(named: Option<&Path>, data_dir: Option<&Path>) -> anyhow::Result<[u8; 32]> {
+    match named {
+        Some(path) => public_key(path),
+        None => public_key(&DataDir::find(data_dir)?.file("signing.pub")),
+    }
+}
+
 /// Reads a public key, as `signing.pub` holds it.
 pub fn public_key(path: &Path) -> anyhow::Result<[u8; 32]> {
     let text = fs::read_to_string(path);

@@ -152,6 +152,23 @@ impl Database {
         Err(DatabaseError::Silent(fs::read_to_string(&log).unwrap_or_default()))
     }
 
+    /// Starts it anew with a certificate and its key, both as PEM: connections can be encrypted.
+    ///
+    /// # Errors
+    /// It does not start with them.
+    pub fn encrypt(&mut self, certificate: &str, key: &str) -> Result<(), DatabaseError> {
+        self.stop()?;
+        // Where the server looks for them unless it is told otherwise.
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let path = self.data().join(name);
+            fs::write(&path, text)?;
+            said(Command::new("chmod").arg("600").arg(&path))?;
+            self.give(&path)?;
+        }
+        self.settings.push("ssl=on".to_owned());
+        self.resume()
+    }
+
     /// Stops it as a crash would: what was committed is read again from its log.
     ///
     /// # Errors
@@ -186,15 +203,18 @@ impl Database {
     fn make(&self) -> Result<(), DatabaseError> {
         let secret = self.directory.join("password");
         fs::write(&secret, &self.password)?;
-        if let Some((user, group)) = &self.user {
-            let owner = format!("{user}:{group}");
-            said(Command::new("chown").arg("-R").arg(owner).arg(&self.directory))?;
-        }
+        self.give(&self.directory)?;
         said(Command::new("chmod").arg("-R").arg("go=").arg(&self.directory))?;
         let mut make = self.as_user("initdb", false);
         make.arg("-D").arg(self.data()).args(["-U", USER, "--auth=scram-sha-256"]);
         make.arg("--pwfile").arg(&secret).args(["--encoding=UTF8", "--locale=C", "--no-sync"]);
         said(&mut make).map(drop)
+    }
+
+    /// Gives a file or a directory to the user the server runs as.
+    fn give(&self, path: &Path) -> Result<(), DatabaseError> {
+        let Some((user, group)) = &self.user else { return Ok(()) };
+        said(Command::new("chown").arg("-R").arg(format!("{user}:{group}")).arg(path)).map(drop)
     }
 
     /// A program of the server as the user it may run as; it ends with the one who started it.

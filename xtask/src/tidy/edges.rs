@@ -24,7 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("guard",       &["client"]),
     ("proxy",       &["client", "hook", "wire"]),
     ("hook-static", &["hook", "layers", "wire", "approval", "engine"]),
-    ("cli",         &["daemon", "store", "wire", "layers", "client", "guard", "proxy", "hook", "hook-static", "live", "approval", "engine", "shell"]),
+    ("cli",         &["daemon", "store", "wire", "layers", "client", "guard", "proxy", "hook", "hook-static", "live", "approval", "engine", "shell", "database"]),
     ("xtask",       &["shell", "engine", "approval", "converse", "database", "live"]),
 ];
 

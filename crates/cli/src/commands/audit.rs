@@ -11,7 +11,7 @@ use portcullis_approval::audit::Checkpoint;
 use portcullis_store::{AuditFilter, AuditRecord, Store};
 use serde_json::Value;
 
-use crate::data_dir::DataDir;
+use crate::data_dir::{DataDir, checking_key};
 use crate::palette::{Ink, Palette};
 use crate::reach::{block_on, short};
 use crate::render;
@@ -80,7 +80,9 @@ impl Audit {
     /// Shows, exports or checks.
     pub fn run(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
         if let Action::Verify { file: Some(file), public_key } = &self.action {
-            let public = self.public(public_key.as_ref(), true)?;
+            let found = checking_key(public_key.as_deref(), self.data_dir.as_deref());
+            // Whoever checks a file may have no data directory.
+            let public = if public_key.is_some() { Some(found?) } else { found.ok() };
             return verify::file(out, file, public, self.json, palette);
         }
         let data = DataDir::find(self.data_dir.as_deref())?;
@@ -129,26 +131,11 @@ impl Audit {
                 made.flush()?;
             }
             Action::Verify { public_key, .. } => {
-                let public = self.public(public_key.as_ref(), false)?;
+                let public = Some(checking_key(public_key.as_deref(), self.data_dir.as_deref())?);
                 return verify::store(out, store, public, self.json, palette).await;
             }
         }
         Ok(ExitCode::SUCCESS)
-    }
-
-    /// The public key that was named, or that of the data directory if there is one. Whoever
-    /// checks a file may have no data directory.
-    fn public(&self, named: Option<&PathBuf>, may_miss: bool) -> anyhow::Result<Option<[u8; 32]>> {
-        if let Some(path) = named {
-            return crate::data_dir::public_key(path).map(Some);
-        }
-        let found = DataDir::find(self.data_dir.as_deref())
-            .and_then(|data| crate::data_dir::public_key(&data.file("signing.pub")));
-        match found {
-            Ok(key) => Ok(Some(key)),
-            Err(_) if may_miss => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     fn show(

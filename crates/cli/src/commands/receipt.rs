@@ -11,7 +11,7 @@ use portcullis_wire::calls::Call;
 use serde_json::json;
 
 use crate::commands::REFUSED;
-use crate::data_dir::{DataDir, public_key};
+use crate::data_dir::checking_key;
 use crate::escape;
 use crate::outlet::aside;
 use crate::palette::{Ink, Palette};
@@ -62,10 +62,7 @@ impl Receipt {
 
 impl Verify {
     fn run(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
-        let public = match &self.public_key {
-            Some(path) => public_key(path)?,
-            None => public_key(&DataDir::find(self.data_dir.as_deref())?.file("signing.pub"))?,
-        };
+        let public = checking_key(self.public_key.as_deref(), self.data_dir.as_deref())?;
         let digest = match (&self.digest, &self.call) {
             (Some(digest), _) => Some(digest.clone()),
             (None, Some(call)) => Some(digest_of(call)?),

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::ancestors;
 use crate::commands::{REFUSED, audit};
-use crate::data_dir::{DataDir, open_store, without_password};
+use crate::data_dir::{DataDir, checking_key, open_store, without_password};
 use crate::outlet::aside;
 use crate::palette::Palette;
 use crate::reach::block_on;
@@ -30,6 +30,10 @@ pub struct Store {
     /// Where the store lies.
     #[arg(long, env = "PORTCULLIS_DATA_DIR", value_name = "DIRECTORY", global = true)]
     data_dir: Option<PathBuf>,
+    /// The public key that signed the audit, 64 hexadecimal digits in a file; that of the data
+    /// directory if not given.
+    #[arg(long, value_name = "FILE", global = true)]
+    public_key: Option<PathBuf>,
     /// Shows JSON.
     #[arg(long, global = true)]
     json: bool,
@@ -79,6 +83,12 @@ impl Store {
         })
     }
 
+    /// The key to check the audit by. A store may be looked at from where its key is not.
+    fn public(&self) -> anyhow::Result<Option<[u8; 32]>> {
+        let found = checking_key(self.public_key.as_deref(), self.data_dir.as_deref());
+        if self.public_key.is_some() { found.map(Some) } else { Ok(found.ok()) }
+    }
+
     async fn check(
         &self,
         out: &mut impl Write,
@@ -104,7 +114,7 @@ impl Store {
         if !self.json {
             writeln!(out, "the store answers; {pending} asks are pending")?;
         }
-        audit::verify::store(out, store, None, self.json, palette).await
+        audit::verify::store(out, store, self.public()?, self.json, palette).await
     }
 
     async fn migrate(
@@ -142,7 +152,7 @@ impl Store {
             writeln!(out, "moved {rows} rows to {}", without_password(to))?;
         }
         let store = open_store(to).await?;
-        let done = audit::verify::store(out, &*store, None, self.json, palette).await;
+        let done = audit::verify::store(out, &*store, self.public()?, self.json, palette).await;
         store.close().await;
         done
     }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use base64::Engine;
 use portcullis_daemon::config::{Config, Tls};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -13,18 +12,13 @@ use tokio_rustls::TlsConnector;
 
 use crate::node::{Node, talk};
 
-fn pem(kind: &str, bytes: &[u8]) -> String {
-    let text = base64::engine::general_purpose::STANDARD.encode(bytes);
-    format!("-----BEGIN {kind}-----\n{text}\n-----END {kind}-----\n")
-}
-
 /// A certificate for `localhost` with its key, in files of a directory.
 fn certificate(directory: &TempDir) -> Tls {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let tls = Tls { cert: path("cert.pem"), key: path("key.pem") };
-    std::fs::write(&tls.cert, pem("CERTIFICATE", made.cert.der())).unwrap();
-    std::fs::write(&tls.key, pem("PRIVATE KEY", made.signing_key.serialized_der())).unwrap();
+    std::fs::write(&tls.cert, made.cert.pem()).unwrap();
+    std::fs::write(&tls.key, made.signing_key.serialize_pem()).unwrap();
     tls
 }
 
@@ -74,7 +68,7 @@ async fn a_certificate_that_is_none_keeps_the_node_down() {
     std::fs::write(&empty, "").unwrap();
     let others_key = directory.path().join("others.pem").to_str().unwrap().to_owned();
     let another = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    std::fs::write(&others_key, pem("PRIVATE KEY", another.signing_key.serialized_der())).unwrap();
+    std::fs::write(&others_key, another.signing_key.serialize_pem()).unwrap();
     let tls = |cert: &str, key: &str| Tls { cert: cert.to_owned(), key: key.to_owned() };
     let cases = [
         (tls(&other.cert, &good.key), "`tls.cert`"),
