@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
+use portcullis_live::alone;
 use portcullis_live::host::{HOSTS, Host, find};
 
 use crate::checkout;
@@ -108,9 +109,8 @@ fn install(host: &Host, packages: &Path, newest: bool, out: &mut impl Write) -> 
 /// Runs this very program again where only loopback is there.
 fn without_network(arguments: &Arguments, binary: &Path, packages: &Path) -> anyhow::Result<()> {
     let own = std::env::current_exe()?;
-    let mut command = Command::new("unshare");
-    command.args(["--net", "--", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh"]);
-    command.arg(own).args(["hosts", "--inside", "--binary"]).arg(binary);
+    let mut command = alone::command(own);
+    command.args(["hosts", "--inside", "--binary"]).arg(binary);
     command.arg("--packages").arg(packages).args(&arguments.hosts);
     for scene in &arguments.scene {
         command.args(["--scene", scene]);

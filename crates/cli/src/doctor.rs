@@ -2,12 +2,15 @@
 //!
 //! [`mod@statics`] looks at what was written, [`mod@drills`] starts the installed command line as the host
 //! does, feeds it canary calls and faults, and looks at what it says. Nothing here runs a tool:
-//! every canary ends in an answer that this process reads.
+//! every canary ends in an answer that this process reads. Only [`mod@live`] starts a real client,
+//! against a scripted model and with nothing but loopback around it.
 
 mod answers;
 mod documents;
 mod drills;
 mod lines;
+mod live;
+pub mod proven;
 mod statics;
 
 use std::process::{Command, Stdio};
@@ -17,6 +20,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 pub use drills::drills;
+pub use live::{live, slow};
 pub use statics::statics;
 
 /// How long a host may take to say its version.

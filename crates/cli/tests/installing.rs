@@ -182,6 +182,18 @@ fn what_fails_closed_is_said_explicitly() {
 }
 
 #[test]
+fn a_real_client_is_driven_only_where_nobody_else_can_be_reached() {
+    let home = Home::new();
+    assert_eq!(home.says(&["install", "claude"]).code, 0);
+    home.program("claude", "#!/bin/sh\ntouch \"$HOME/was-started\"\necho 9.9.9\n");
+    let said = home.says(&["doctor", "claude", "--live", "--inside"]);
+    assert!(said.out.contains("more than loopback can be reached from here"), "{}", said.out);
+    assert!(said.out.contains("`--live` proves it"), "it is not called proven: {}", said.out);
+    let slow = home.says(&["doctor", "claude", "--slow"]);
+    assert_eq!(slow.code, 2, "{}", slow.error);
+}
+
+#[test]
 fn doctor_sees_what_was_opened() {
     let home = Home::new();
     home.says(&["install", "claude"]);

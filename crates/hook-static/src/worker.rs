@@ -17,7 +17,7 @@ use portcullis_approval::redact::redact;
 use portcullis_engine::call::{Call, Shell};
 use portcullis_engine::policy_text::DaemonUse;
 use portcullis_engine::{Lexical, Mode, Policy, Verdict, World, judge};
-use portcullis_layers::{Layers, Live, Places};
+use portcullis_layers::{Layers, Live, Places, canary};
 use portcullis_wire as wire;
 use serde_json::json;
 
@@ -96,7 +96,8 @@ fn judged(words: &[String]) -> anyhow::Result<String> {
     };
     let live = Live::new();
     let world: &dyn World = if text.cwd.is_some() { &live } else { &Lexical };
-    let verdict = verdict(&policy, &engine_call, call.mode.as_deref(), world)?;
+    let mut verdict = verdict(&policy, &engine_call, call.mode.as_deref(), world)?;
+    canary::let_through(&data, &engine_call, &mut verdict);
     let (code, why) = match verdict.reasons.first() {
         Some(reason) => (reason.code.to_string(), redact(&reason.message).into_owned()),
         None => ("verdict".to_owned(), "judged by the policy".to_owned()),

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use portcullis_engine::PolicyError;
 
+pub mod canary;
 pub mod files;
 pub mod merge;
 pub mod trust;

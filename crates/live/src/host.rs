@@ -1,4 +1,5 @@
-//! How each client is started headless, in a home of its own, with a model on loopback.
+//! How each client is started headless, in a home of its own or the user's, with a model on
+//! loopback.
 //!
 //! Each starts from a state in which the call would run without a hook; otherwise a call that did
 //! not run would prove nothing.
@@ -8,7 +9,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use serde_json::{Value, json};
 
 use crate::model::Script;
@@ -23,17 +23,19 @@ pub struct Host {
     pub program: &'static str,
     /// Its name for a shell.
     pub tool: &'static str,
+    /// How many seconds it waits for a hook unless it is told otherwise.
+    pub patience_s: Option<u64>,
 }
 
 /// Every client that can be driven without an account.
 #[rustfmt::skip]
 pub const HOSTS: &[Host] = &[
-    Host { name: "claude",   package: "@anthropic-ai/claude-code@2.1.325", program: "claude",   tool: "Bash" },
-    Host { name: "codex",    package: "@openai/codex@0.166.0",             program: "codex",    tool: "exec_command" },
-    Host { name: "gemini",   package: "@google/gemini-cli@0.61.0",         program: "gemini",   tool: "run_shell_command" },
-    Host { name: "copilot",  package: "@github/copilot@1.0.102",           program: "copilot",  tool: "bash" },
-    Host { name: "qwen",     package: "@qwen-code/qwen-code@0.24.4",       program: "qwen",     tool: "run_shell_command" },
-    Host { name: "opencode", package: "opencode-ai@1.18.33",               program: "opencode", tool: "bash" },
+    Host { name: "claude",   package: "@anthropic-ai/claude-code@2.1.325", program: "claude",   tool: "Bash", patience_s: Some(600) },
+    Host { name: "codex",    package: "@openai/codex@0.166.0",             program: "codex",    tool: "exec_command", patience_s: Some(600) },
+    Host { name: "gemini",   package: "@google/gemini-cli@0.61.0",         program: "gemini",   tool: "run_shell_command", patience_s: Some(60) },
+    Host { name: "copilot",  package: "@github/copilot@1.0.102",           program: "copilot",  tool: "bash", patience_s: Some(30) },
+    Host { name: "qwen",     package: "@qwen-code/qwen-code@0.24.4",       program: "qwen",     tool: "run_shell_command", patience_s: Some(60) },
+    Host { name: "opencode", package: "opencode-ai@1.18.33",               program: "opencode", tool: "bash", patience_s: None },
 ];
 
 /// How long a client may take for one prompt.
@@ -78,60 +80,24 @@ impl Host {
         input
     }
 
-    /// Writes what the client needs to know, before a hook is installed.
+    /// Writes into the project what the client must be told in a file.
     ///
     /// # Errors
-    /// A file cannot be written.
-    pub fn prepare(&self, home: &Path, port: u16) -> anyhow::Result<()> {
-        let at = |path: &str| home.join(path);
-        match self.name {
-            "claude" => merge(
-                &at(".claude.json"),
-                &json!({
-                    "hasCompletedOnboarding": true, "bypassPermissionsModeAccepted": true,
-                }),
-            ),
-            "codex" => {
-                let ours = format!(
-                    "model = \"scripted\"\nmodel_provider = \"scripted\"\n\
-                     check_for_update_on_startup = false\n\n\
-                     [model_providers.scripted]\nname = \"scripted\"\n\
-                     base_url = \"http://127.0.0.1:{port}/v1\"\nwire_api = \"responses\"\n\
-                     request_max_retries = 0\nstream_max_retries = 0\n"
-                );
-                write(&at(".codex/config.toml"), &ours)
-            }
-            "gemini" => merge(
-                &at(".gemini/settings.json"),
-                &json!({
-                    "security": { "auth": { "selectedType": "gemini-api-key" }, "folderTrust": { "enabled": false } },
-                    "privacy": { "usageStatisticsEnabled": false },
-                    "general": { "disableAutoUpdate": true, "disableUpdateNag": true },
-                }),
-            ),
-            "qwen" => merge(
-                &at(".qwen/settings.json"),
-                &json!({
-                    "security": { "auth": { "selectedType": "openai" } },
-                    "privacy": { "usageStatisticsEnabled": false },
-                    "general": { "disableAutoUpdate": true },
-                }),
-            ),
-            "opencode" => merge(
-                &at(".config/opencode/opencode.json"),
-                &json!({
-                    "$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled",
-                    "model": "scripted/scripted", "small_model": "scripted/scripted",
-                    "permission": { "bash": "allow", "edit": "allow" },
-                    "provider": { "scripted": {
-                        "npm": "@ai-sdk/openai-compatible", "name": "scripted",
-                        "options": { "baseURL": format!("http://127.0.0.1:{port}/v1"), "apiKey": "none" },
-                        "models": { "scripted": { "name": "scripted", "tool_call": true } },
-                    } },
-                }),
-            ),
-            _ => Ok(()),
-        }
+    /// The file cannot be written.
+    pub fn prepare(&self, project: &Path) -> anyhow::Result<()> {
+        let (directory, auth) = match self.name {
+            "gemini" => (".gemini", "gemini-api-key"),
+            "qwen" => (".qwen", "openai"),
+            _ => return Ok(()),
+        };
+        let settings = json!({
+            "security": { "auth": { "selectedType": auth }, "folderTrust": { "enabled": false } },
+            "privacy": { "usageStatisticsEnabled": false },
+            "general": { "disableAutoUpdate": true, "disableUpdateNag": true },
+        });
+        let directory = project.join(directory);
+        fs::create_dir_all(&directory)?;
+        Ok(fs::write(directory.join("settings.json"), settings.to_string())?)
     }
 
     /// The client with one prompt, not started yet.
@@ -176,10 +142,21 @@ impl Host {
             _ => &["run", "--format", "json", PROMPT],
         };
         command.args(words).current_dir(project).env_clear();
+        if self.name == "codex" {
+            let provider = codex(&base);
+            for setting in ["model=\"scripted\"", "model_provider=\"scripted\"", &provider] {
+                command.args(["-c", setting]);
+            }
+        }
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", path).env("HOME", home).env("USER", "dev").env("TERM", "dumb");
-        command.env("TMPDIR", home).env("LANG", "C.UTF-8").env("NO_COLOR", "1").env("CI", "1");
+        command
+            .env("TMPDIR", project.parent().unwrap_or(project))
+            .env("LANG", "C.UTF-8")
+            .env("NO_COLOR", "1")
+            .env("CI", "1");
         let v1 = format!("{base}/v1");
+        let scripted = opencode(&v1);
         let variables: &[(&str, &str)] = match self.name {
             "claude" => &[
                 ("ANTHROPIC_BASE_URL", &base),
@@ -211,6 +188,7 @@ impl Host {
                 ("COPILOT_AUTO_UPDATE", "false"),
             ],
             "opencode" => &[
+                ("OPENCODE_CONFIG_CONTENT", &scripted),
                 ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
                 ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
                 ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
@@ -261,28 +239,25 @@ pub fn wait(mut child: Child, limit: Duration) -> anyhow::Result<(String, bool)>
     Ok((format!("{}\n{}", said(out), said(error)), ended))
 }
 
-/// Lays members over a JSON file.
-fn merge(file: &Path, members: &Value) -> anyhow::Result<()> {
-    let text = fs::read_to_string(file).unwrap_or_else(|_| "{}".to_owned());
-    let mut whole: Value = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
-    lay(&mut whole, members);
-    write(file, &whole.to_string())
+/// The setting of Codex that names the model.
+fn codex(base: &str) -> String {
+    format!(
+        "model_providers.scripted={{ name = \"scripted\", base_url = \"{base}/v1\", \
+         wire_api = \"responses\", request_max_retries = 0, stream_max_retries = 0 }}"
+    )
 }
 
-fn lay(whole: &mut Value, members: &Value) {
-    match (whole, members) {
-        (Value::Object(whole), Value::Object(members)) => {
-            for (name, value) in members {
-                lay(whole.entry(name.clone()).or_insert(Value::Null), value);
-            }
-        }
-        (whole, other) => *whole = other.clone(),
-    }
-}
-
-fn write(file: &Path, text: &str) -> anyhow::Result<()> {
-    if let Some(directory) = file.parent() {
-        fs::create_dir_all(directory)?;
-    }
-    fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))
+/// The configuration of `opencode` that names the model.
+fn opencode(base: &str) -> String {
+    json!({
+        "autoupdate": false, "share": "disabled",
+        "model": "scripted/scripted", "small_model": "scripted/scripted",
+        "permission": { "bash": "allow", "edit": "allow" },
+        "provider": { "scripted": {
+            "npm": "@ai-sdk/openai-compatible", "name": "scripted",
+            "options": { "baseURL": base, "apiKey": "none" },
+            "models": { "scripted": { "name": "scripted", "tool_call": true } },
+        } },
+    })
+    .to_string()
 }

@@ -120,6 +120,11 @@ pub fn all(
         let _ = writeln!(out, "{} {}: {}", host.name, scene.name, one.cell());
         seen.push(one);
     }
+    let proven = match &stage {
+        Ok(stage) => stage.proven(),
+        Err(_) => "not driven".to_owned(),
+    };
+    let _ = writeln!(out, "{} doctor --live: {proven}", host.name);
     (version, seen)
 }
 
@@ -146,7 +151,7 @@ impl<'a> Stage<'a> {
         let programs = program.parent().context("the client lies nowhere")?;
         let mut house = House::new(host.name, binary, programs)?;
         let model = Model::start(host.script("true"))?;
-        host.prepare(&house.home, model.port)?;
+        host.prepare(&house.project)?;
         house.policy(ASK)?;
         // The first start makes the key that the hook pins.
         house.serve()?;
@@ -159,6 +164,15 @@ impl<'a> Stage<'a> {
             text(&said.stderr)
         );
         Ok(Stage { host, program, house, model, count: 0 })
+    }
+
+    /// What `doctor --live` says of this very installation.
+    fn proven(&self) -> String {
+        let said =
+            self.house.portcullis(&["doctor", self.host.name, "--live", "--inside", "--json"]);
+        let said = said.ok().and_then(|said| serde_json::from_slice::<Value>(&said.stdout).ok());
+        let report = said.as_ref().and_then(|said| said.pointer("/hosts/0/report")?.as_str());
+        report.unwrap_or("no answer").to_owned()
     }
 
     fn play(&mut self, scene: &Scene) -> anyhow::Result<Outcome> {

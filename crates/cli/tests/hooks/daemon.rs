@@ -144,6 +144,29 @@ fn nobody_answers_until_the_deadline() {
 }
 
 #[test]
+fn a_canary_runs_once_when_it_is_registered() {
+    let home = Home::with("mode = \"bypass\"\n");
+    let gate = &GATES[0];
+    let nonce = "00112233445566778899aabbccddeeff";
+    let said_about = |words: &[&str]| {
+        let mut document: Value = serde_json::from_slice(&gate.document()).unwrap();
+        document["tool_input"]["command"] = format!("touch portcullis-canary-{nonce}").into();
+        let mut child = gate.command(&home, words).spawn().unwrap();
+        feed(&mut child, document.to_string().as_bytes());
+        said(child)
+    };
+    let turn = |words: &[&str], how: &str| {
+        assert_blocks(gate, &said_about(words), how);
+        fs::write(home.data().join("canary"), nonce).unwrap();
+        assert_fits(&said_about(words), &fixture("claude/allow"), how);
+        assert_blocks(gate, &said_about(words), how);
+    };
+    turn(&["--daemon", "off"], "without a daemon");
+    let _daemon = Daemon::serve(&home);
+    turn(&[], "with one");
+}
+
+#[test]
 fn an_edited_input_is_run_where_the_host_takes_it_and_quoted_where_not() {
     let home = Home::new();
     let _daemon = Daemon::serve(&home);
