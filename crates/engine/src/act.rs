@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use portcullis_shell::Span;
 
@@ -29,6 +30,9 @@ pub struct Act {
     pub assignments: Vec<Assigned>,
     /// The directory it runs in, absolute; none where it is not known.
     pub directory: Option<String>,
+    /// The directories the script has been in, where this one is not known: what rules that are
+    /// stricter than the mode are tried in.
+    pub perhaps_in: Arc<[String]>,
     /// Why it is not understood.
     pub unknown: Option<Unknown>,
     /// A documented side effect that nobody is asked about.

@@ -19,6 +19,8 @@ mod suspect;
 mod unread_words;
 mod walk;
 
+use std::sync::Arc;
+
 use portcullis_shell::{Dialect, Reader, Refusal, Span, hazards};
 
 use crate::act::{Act, ActKind, Note};
@@ -38,6 +40,9 @@ pub const NESTED_TEXTS: usize = 8;
 
 /// How many acts a call may have; more are unknown.
 pub const ACTS: usize = 4096;
+
+/// How many directories a script may have been in for acts whose own is not known.
+const DIRECTORIES: usize = 64;
 
 /// What a command consists of.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +86,7 @@ pub fn analyse(text: &str, dialect: Dialect, ground: &Ground, world: &dyn World)
     analysis.hazards(text);
     analysis.unread_rest(text);
     analysis.find_own();
+    analysis.tell_directories();
     analysis.found
 }
 
@@ -123,6 +129,8 @@ pub(crate) struct Analysis<'g> {
     pub(crate) is_dashless: bool,
     /// A variable, read since somebody last asked, that holds a secret.
     pub(crate) shown: Option<String>,
+    /// The directories the script has been in.
+    been_in: Vec<String>,
     depth: usize,
 }
 
@@ -141,6 +149,7 @@ impl<'g> Analysis<'g> {
             declares_tables: false,
             is_dashless: false,
             shown: None,
+            been_in: vec![ground.cwd.clone()],
             depth: 0,
         }
     }
@@ -181,12 +190,26 @@ impl<'g> Analysis<'g> {
     /// Adds an act and tells its place.
     pub(crate) fn push(&mut self, act: Act) -> usize {
         let place = self.found.acts.len();
+        if let Some(directory) = &act.directory
+            && self.been_in.len() < DIRECTORIES
+            && !self.been_in.contains(directory)
+        {
+            self.been_in.push(directory.clone());
+        }
         if place < ACTS {
             self.found.acts.push(act);
         } else {
             self.found.is_cut = true;
         }
         place
+    }
+
+    /// Tells acts whose directory is not known where the script has been.
+    fn tell_directories(&mut self) {
+        let been_in: Arc<[String]> = std::mem::take(&mut self.been_in).into();
+        for act in self.found.acts.iter_mut().filter(|act| act.directory.is_none()) {
+            act.perhaps_in = Arc::clone(&been_in);
+        }
     }
 
     /// Notes that the act at `place` runs everything that was added behind it.

@@ -38,6 +38,7 @@ pub use call::Call;
 pub use error::PolicyError;
 pub use judge::judge;
 pub use mode::Mode;
+pub use peel::WRAPPERS;
 pub use policy::{Policy, Source};
 pub use policy_text::PolicyText;
 pub use verdict::{Outcome, Verdict};

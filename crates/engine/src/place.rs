@@ -116,6 +116,24 @@ impl Ground {
     }
 }
 
+impl Ground {
+    /// Where the files of an act may be whose directory is not known: everywhere the script has
+    /// been. Only what is stricter than the mode may look at this.
+    pub fn perhaps<'a>(
+        &'a self,
+        act: &'a Act,
+        touched: &'a [Touched],
+        world: &'a dyn World,
+    ) -> impl Iterator<Item = Touched> + 'a {
+        let lost = touched.iter().filter(|one| one.place.is_none() && !one.written.is_empty());
+        lost.flat_map(move |one| {
+            let places =
+                act.perhaps_in.iter().map(|directory| self.place(&one.written, directory, world));
+            places.flatten().map(|place| Touched { place: Some(place), ..one.clone() })
+        })
+    }
+}
+
 /// Whether a path does not depend on the working directory.
 fn is_rooted(path: &str) -> bool {
     path.starts_with('/') || path.starts_with('~')

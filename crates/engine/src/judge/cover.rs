@@ -117,29 +117,34 @@ impl<'a> Bench<'a> {
         let raw = if outcome == Outcome::Ask { self.raw.0 } else { self.raw.1 };
         let found = self.rules.speaks_of_command(outcome, &command).or(raw);
         found.or_else(|| {
-            facts.touched.iter().filter(|touched| !is_stream(touched)).find_map(|touched| {
-                let place = touched.place.as_ref()?;
-                let (rules, meant) = match touched.effect {
-                    Effect::Write | Effect::Delete if touched.is_pattern && !touched.is_deep => {
-                        (&self.writers, Meant::Pattern)
-                    }
-                    Effect::Read if touched.is_pattern && !touched.is_listing => {
-                        (&self.readers, Meant::Pattern)
-                    }
-                    Effect::Write | Effect::Delete if touched.is_deep => {
-                        (&self.writers, Meant::Tree)
-                    }
-                    Effect::Write | Effect::Delete | Effect::Change => (&self.writers, Meant::File),
-                    Effect::Read if touched.is_listing => return None,
-                    Effect::Read if touched.is_deep => (&self.readers, Meant::Tree),
-                    Effect::Read | Effect::Execute | Effect::Connect => {
-                        (&self.readers, Meant::File)
-                    }
-                    Effect::Query | Effect::Escalate | Effect::Unknown => return None,
-                };
-                rules.speaks_of_path(outcome, place, meant, self.ground, self.world)
-            })
+            let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
+            touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
+                || {
+                    let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
+                    perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
+                },
+            )
         })
+    }
+
+    /// The rule of the writing or reading tools that speaks about a file a command touches.
+    fn speaking_of_file(&self, outcome: Outcome, touched: &Touched) -> Option<&'a Rule> {
+        let place = touched.place.as_ref()?;
+        let (rules, meant) = match touched.effect {
+            Effect::Write | Effect::Delete if touched.is_pattern && !touched.is_deep => {
+                (&self.writers, Meant::Pattern)
+            }
+            Effect::Read if touched.is_pattern && !touched.is_listing => {
+                (&self.readers, Meant::Pattern)
+            }
+            Effect::Write | Effect::Delete if touched.is_deep => (&self.writers, Meant::Tree),
+            Effect::Write | Effect::Delete | Effect::Change => (&self.writers, Meant::File),
+            Effect::Read if touched.is_listing => return None,
+            Effect::Read if touched.is_deep => (&self.readers, Meant::Tree),
+            Effect::Read | Effect::Execute | Effect::Connect => (&self.readers, Meant::File),
+            Effect::Query | Effect::Escalate | Effect::Unknown => return None,
+        };
+        rules.speaks_of_path(outcome, place, meant, self.ground, self.world)
     }
 
     /// The allow rule that covers an act, if one does.

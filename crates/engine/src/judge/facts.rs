@@ -86,6 +86,14 @@ impl Bench<'_> {
         };
         facts.touched = self.ground.touched(&facts.act, self.world);
         facts.findings = guard::inspect(&facts.act, &facts.touched, &scene);
+        let perhaps: Vec<Touched> =
+            self.ground.perhaps(&facts.act, &facts.touched, self.world).collect();
+        if !perhaps.is_empty() {
+            // What may be ours is not touched, wherever the script is by then.
+            let found = guard::inspect(&facts.act, &perhaps, &scene);
+            let ours = found.into_iter().filter(|finding| finding.guard == "self_protection");
+            facts.findings.extend(ours.take(1));
+        }
         let is_reader = matches!(self.spec.kind, ToolKind::Read | ToolKind::Search);
         if is_reader && self.policy.sensitive_reads == Outcome::Allow {
             facts.findings.retain(|finding| finding.guard != "secret_read");

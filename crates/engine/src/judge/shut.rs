@@ -16,7 +16,10 @@ impl Bench<'_> {
             return None;
         }
         let is_shell = self.spec.kind == ToolKind::Shell;
-        for touched in facts.touched.iter().filter(|touched| !is_stream(touched)) {
+        let perhaps: Vec<Touched> =
+            self.ground.perhaps(&facts.act, &facts.touched, self.world).collect();
+        let touched = facts.touched.iter().chain(&perhaps);
+        for touched in touched.filter(|touched| !is_stream(touched)) {
             let what = &touched.written;
             if paths.refuses_absolute && !is_shell && what.starts_with(['/', '~']) {
                 return Some(("paths.absolute", format!("`{what}` is an absolute path")));
