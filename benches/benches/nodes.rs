@@ -53,7 +53,7 @@ fn wake_up(runtime: &Runtime, database: &Database, times: usize) -> Table {
         let mut took = Vec::new();
         for _ in 0..times {
             let ask = ask(key);
-            a.open_ask(&ask, MANY, entry("ask.opened", &ask)).await.expect("opened");
+            a.open_ask(&ask, MANY, entry("ask.opened", &ask).into()).await.expect("opened");
             let mut last = a.head().await.expect("a head").position;
             let mut bell = a.bell();
             let (waiter, id) = (Arc::clone(&a), ask.id);
@@ -98,7 +98,7 @@ fn asks(runtime: &Runtime, database: &Database, rounds: usize, turn: Duration) -
             async move {
                 let mut number = 0;
                 let ask = ask(id(&mut number));
-                store.open_ask(&ask, MANY, entry("ask.opened", &ask)).await.expect("opened");
+                store.open_ask(&ask, MANY, entry("ask.opened", &ask).into()).await.expect("opened");
                 let settled = settled(&ask);
                 store.settle_ask(&settled, entry("ask.settled", &ask)).await.expect("settled");
             }

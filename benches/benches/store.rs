@@ -107,7 +107,7 @@ async fn produce(store: &Arc<dyn Store>, count: usize, turn: Duration) -> u32 {
             let mut writes = 0_u32;
             while began.elapsed() < turn {
                 let ask = ask(key);
-                store.open_ask(&ask, MANY, entry("ask.opened", &ask)).await.expect("opened");
+                store.open_ask(&ask, MANY, entry("ask.opened", &ask).into()).await.expect("opened");
                 store
                     .settle_ask(&settled(&ask), entry("ask.settled", &ask))
                     .await

@@ -39,7 +39,7 @@ pub async fn prepare(path: &Path, node: &str) -> ! {
     for _ in 0..PENDING / share {
         let mut ask = ask(key);
         ask.deadline_at = Some(now().after_s(3600));
-        store.open_ask(&ask, MANY, vec![]).await.expect("opened");
+        store.open_ask(&ask, MANY, vec![].into()).await.expect("opened");
     }
     println!("ready");
     loop {

@@ -21,7 +21,7 @@ pub use copy::{Moved, copy};
 pub use postgres::Postgres;
 pub use records::{
     AskFilter, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter, GrantRecord, Head,
-    KeyRecord, Opened, PairingRecord, Pruned, Retention, RunRecord, SessionRecord,
+    KeyRecord, Opened, Opening, PairingRecord, Pruned, Retention, RunRecord, SessionRecord,
 };
 pub use sqlite::Sqlite;
 
@@ -103,8 +103,8 @@ pub trait Asks: Send + Sync {
     /// - an identical call (same key, agent and digest) that is pending is joined;
     /// - an approval of an identical call that nobody used within its time is claimed.
     ///
-    /// Of several racing calls exactly one opens the ask or claims the approval. The entries are
-    /// those of a new ask, and written with it alone.
+    /// Of several racing calls exactly one opens the ask or claims the approval. What `entries`
+    /// has for the way it went is written with it.
     ///
     /// # Errors
     /// The key has `most_pending` asks pending already ([`StoreError::TooManyAsks`]).
@@ -112,7 +112,7 @@ pub trait Asks: Send + Sync {
         &self,
         ask: &Ask,
         most_pending: usize,
-        entries: Vec<Entry>,
+        entries: Opening,
     ) -> Result<Opened, StoreError>;
 
     /// Settles a pending ask, stores the grants it made and appends the audit entries.

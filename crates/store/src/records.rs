@@ -1,6 +1,9 @@
 //! What the store hands out and what it is asked by.
 
+use portcullis_approval::audit::Entry;
 use portcullis_approval::{Ask, Decision, Grant, Id, Key, Moment, Owners, State};
+
+use crate::rows::in_order;
 
 /// An ask with how far it has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +33,41 @@ pub enum Opened {
     Found(Box<AskRecord>),
     /// An approval of an identical call, which is used up by this one now.
     Claimed(Box<AskRecord>),
+}
+
+/// What the audit says about a call that must be asked about, for each way that may go.
+#[derive(Clone, Debug, Default)]
+pub struct Opening {
+    /// Written first, whatever is found.
+    pub judged: Vec<Entry>,
+    /// Written with a new ask.
+    pub opened: Vec<Entry>,
+    /// Written with a claim. Which ask that is the store alone knows: it makes it their subject.
+    pub claimed: Vec<Entry>,
+}
+
+impl Opening {
+    /// The same, each as a chain takes it.
+    pub(crate) fn in_order(self) -> Opening {
+        Opening {
+            judged: in_order(self.judged),
+            opened: in_order(self.opened),
+            claimed: in_order(self.claimed),
+        }
+    }
+
+    /// What is written with the claim of this ask.
+    pub(crate) fn claimed_of(&self, ask: Id) -> Vec<Entry> {
+        let about = |entry: &Entry| Entry { subject: ask.to_string(), ..entry.clone() };
+        self.claimed.iter().map(about).collect()
+    }
+}
+
+impl From<Vec<Entry>> for Opening {
+    /// Entries that are written with a new ask alone.
+    fn from(opened: Vec<Entry>) -> Opening {
+        Opening { opened, ..Opening::default() }
+    }
 }
 
 /// Which asks.

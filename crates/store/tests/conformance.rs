@@ -54,6 +54,7 @@ macro_rules! laws {
             an_approval_is_claimed_once_within_its_time,
             what_was_not_allowed_is_not_claimed,
             an_identical_call_claims_an_unused_approval,
+            what_is_opened_found_or_claimed_is_recorded_with_it,
             an_approval_with_a_grant_is_used_by_the_grant,
         },
         races::{

@@ -7,7 +7,7 @@ use portcullis_engine::Outcome;
 use portcullis_engine::policy::Asks;
 use portcullis_engine::policy_text::Listed;
 use portcullis_engine::verdict::Suggestion;
-use portcullis_store::{AskRecord, Opened, StoreError};
+use portcullis_store::{AskRecord, Opened, Opening, StoreError};
 use tracing::{Instrument, debug_span};
 
 use super::waiting::Release;
@@ -49,8 +49,11 @@ impl Authority {
             }));
         }
         let ask = Authority::new_ask(submission, &judged, now);
-        let judged_entry = || record::judged(submission, &judged, now);
-        let opened = vec![judged_entry(), record::opened(&ask, now)];
+        let entries = Opening {
+            judged: vec![record::judged(submission, &judged, now)],
+            opened: vec![record::opened(&ask, now)],
+            claimed: vec![record::claimed(&submission.asker, ask.id, now)],
+        };
         // Who asks too often opens nothing new, but still finds what it asked before.
         let too_often = self.inner.rates.ask(&submission.asker, &self.inner.limits);
         let most = if too_often.is_ok() { self.inner.limits.pending_asks_per_agent } else { 0 };
@@ -58,7 +61,7 @@ impl Authority {
         // opened after all has an id that nobody else knows.
         self.inner.recent.keep(&ask, None);
         let opened =
-            self.store().open_ask(&ask, most, opened).instrument(debug_span!("commit")).await;
+            self.store().open_ask(&ask, most, entries).instrument(debug_span!("commit")).await;
         if let (Err(StoreError::TooManyAsks(_)), Err(_)) = (&opened, &too_often) {
             too_often?;
         }
@@ -76,13 +79,8 @@ impl Authority {
                 }
                 ask.id
             }
-            Opened::Found(found) => {
-                self.store().record(vec![judged_entry()], Vec::new(), now).await?;
-                found.ask.id
-            }
+            Opened::Found(found) => found.ask.id,
             Opened::Claimed(claimed) => {
-                let entry = record::claimed(&submission.asker, claimed.ask.id, now);
-                self.store().record(vec![judged_entry(), entry], Vec::new(), now).await?;
                 if let Some((slot, key)) = &slot {
                     self.inner.twins.open(key, slot, call_id, claimed.ask.id);
                     self.inner.twins.close(claimed.ask.id);

@@ -9,7 +9,7 @@ use super::Postgres;
 use super::grants;
 use super::values::{Conditions, Statement, values};
 use super::writer::Done;
-use crate::records::{AskFilter, AskRecord, Opened};
+use crate::records::{AskFilter, AskRecord, Opened, Opening};
 use crate::rows::number;
 use crate::{Asks, StoreError, broken, rows};
 
@@ -24,7 +24,7 @@ const OPEN: &str = "WITH same AS (SELECT number FROM asks WHERE key = $2::bytea 
     AND outcome = 'allow' AND $10::bigint <= decided_at + unused_approval_s * 1000 \
     AND NOT EXISTS (SELECT 1 FROM found) ORDER BY number LIMIT 1), \
     claimed AS (UPDATE asks SET claimed_at = $10::bigint \
-    WHERE number = (SELECT number FROM unused) RETURNING number), \
+    WHERE number = (SELECT number FROM unused) RETURNING number, id), \
     opened AS (INSERT INTO asks (id, key, agent, owner, label, session, run, call_id, digest, \
     opened_at, deadline_at, unused_approval_s, state) SELECT $1::bytea, $2::bytea, $3::text, \
     $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::bigint, $11::bigint, \
@@ -38,8 +38,9 @@ const OPEN: &str = "WITH same AS (SELECT number FROM asks WHERE key = $2::bytea 
     $22::text, $23::text, $24::text, $25::bigint, $26::text, $27::text, $28::text FROM opened), \
     more AS (INSERT INTO pending (key, asks) SELECT $2::bytea, 1 FROM opened \
     ON CONFLICT (key) DO UPDATE SET asks = pending.asks + 1) \
-    SELECT 'found', number FROM found UNION ALL SELECT 'claimed', number FROM claimed \
-    UNION ALL SELECT 'opened', number FROM opened";
+    SELECT 'found', number, NULL::bytea FROM found \
+    UNION ALL SELECT 'claimed', number, id FROM claimed \
+    UNION ALL SELECT 'opened', number, NULL::bytea FROM opened";
 
 // `state = 'pending'` settles the race: the second writer changes no row.
 const SETTLE: &str = "WITH settled AS (UPDATE asks SET state = $2, outcome = $3, reply = $4, \
@@ -63,10 +64,11 @@ impl Asks for Postgres {
         &self,
         ask: &Ask,
         most_pending: usize,
-        entries: Vec<Entry>,
+        entries: Opening,
     ) -> Result<Opened, StoreError> {
-        let read = move |found: &[Row]| opened(found, most_pending);
-        match self.writer.run(Some(open(ask, most_pending)), entries, read).await? {
+        let entries = entries.in_order();
+        let read = move |found: &[Row]| opened(found, most_pending, &entries);
+        match self.writer.run(Some(open(ask, most_pending)), Vec::new(), read).await? {
             Found::New => Ok(Opened::New),
             Found::Joined(number) => self.numbered(number).await.map(Opened::Found),
             Found::Claimed(number) => self.numbered(number).await.map(Opened::Claimed),
@@ -192,14 +194,19 @@ fn open(ask: &Ask, most_pending: usize) -> Statement {
     Statement::new(OPEN, values)
 }
 
-fn opened(found: &[Row], most_pending: usize) -> Done<Found> {
-    let refused = |error| Done { stands: false, answer: Err(error) };
-    let Some(row) = found.first() else { return refused(StoreError::TooManyAsks(most_pending)) };
-    match (row.try_get(0), row.try_get(1)) {
-        (Ok("opened"), Ok(_)) => Done::stands(Found::New),
-        (Ok("found"), Ok(number)) => Done::nothing(Found::Joined(number)),
-        (Ok("claimed"), Ok(number)) => Done::nothing(Found::Claimed(number)),
-        _ => refused(broken("an ask that was opened in no known way")),
+fn opened(found: &[Row], most_pending: usize, entries: &Opening) -> Done<Found> {
+    let Some(row) = found.first() else {
+        return Done::refused(StoreError::TooManyAsks(most_pending));
+    };
+    let with = |more: &[Entry]| entries.judged.iter().chain(more).cloned().collect();
+    match (row.try_get(0), row.try_get(1), row.try_get::<_, Option<Vec<u8>>>(2)) {
+        (Ok("opened"), Ok(_), _) => Done::writing(Found::New, with(&entries.opened)),
+        (Ok("found"), Ok(number), _) => Done::writing(Found::Joined(number), with(&[])),
+        (Ok("claimed"), Ok(number), Ok(Some(ask))) => match Id::from_bytes(&ask) {
+            Some(ask) => Done::writing(Found::Claimed(number), with(&entries.claimed_of(ask))),
+            None => Done::refused(broken("an ask whose id is none")),
+        },
+        _ => Done::refused(broken("an ask that was opened in no known way")),
     }
 }
 

@@ -53,7 +53,7 @@ impl Devices for Postgres {
         let text = format!("DELETE FROM pairings WHERE hash = $1 RETURNING {}", rows::PAIRING);
         let read = |found: &[Row]| {
             let answer = found.first().map(|row| rows::pairing(row)).transpose();
-            Done { stands: false, answer }
+            Done { stands: false, entries: None, answer }
         };
         self.writer.run(Some(Statement::new(text, values![&hash])), Vec::new(), read).await
     }

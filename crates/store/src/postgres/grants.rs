@@ -76,10 +76,10 @@ impl Grants for Postgres {
 fn taken(rows: &[Row], used: &[Id]) -> Done<()> {
     let good: Vec<Vec<u8>> = rows.iter().filter_map(|row| row.try_get(0).ok()).collect();
     if good.len() != rows.len() {
-        return Done { stands: false, answer: Err(broken("a grant without an id")) };
+        return Done::refused(broken("a grant without an id"));
     }
     match used.iter().find(|id| !good.iter().any(|good| good == id.as_bytes())) {
-        Some(gone) => Done { stands: false, answer: Err(StoreError::GrantGone(*gone)) },
+        Some(gone) => Done::refused(StoreError::GrantGone(*gone)),
         None => Done::stands(()),
     }
 }

@@ -65,7 +65,7 @@ impl Runs for Postgres {
         let read = |found: &[Row]| {
             let missing = || broken("a session that began is not there");
             let answer = found.first().ok_or_else(missing).and_then(|row| rows::session(row));
-            Done { stands: false, answer }
+            Done { stands: false, entries: None, answer }
         };
         self.writer.run(Some(Statement::new(text, values)), Vec::new(), read).await
     }

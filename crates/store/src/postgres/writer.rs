@@ -40,6 +40,8 @@ enum Message {
 pub(super) struct Done<T> {
     /// Whether it changed something, so that its entries belong into the audit.
     pub(super) stands: bool,
+    /// The entries, where only what was found says which.
+    pub(super) entries: Option<Vec<Entry>>,
     /// The answer.
     pub(super) answer: Result<T, StoreError>,
 }
@@ -47,12 +49,22 @@ pub(super) struct Done<T> {
 impl<T> Done<T> {
     /// It changed something.
     pub(super) const fn stands(answer: T) -> Done<T> {
-        Done { stands: true, answer: Ok(answer) }
+        Done { stands: true, entries: None, answer: Ok(answer) }
     }
 
     /// It changed nothing that the audit speaks about.
     pub(super) const fn nothing(answer: T) -> Done<T> {
-        Done { stands: false, answer: Ok(answer) }
+        Done { stands: false, entries: None, answer: Ok(answer) }
+    }
+
+    /// It changed something, and these are its entries.
+    pub(super) const fn writing(answer: T, entries: Vec<Entry>) -> Done<T> {
+        Done { stands: true, entries: Some(entries), answer: Ok(answer) }
+    }
+
+    /// It changed nothing, and this is why.
+    pub(super) const fn refused(error: StoreError) -> Done<T> {
+        Done { stands: false, entries: None, answer: Err(error) }
     }
 }
 
@@ -89,6 +101,9 @@ where
     fn take(&mut self, rows: &[Row]) -> bool {
         let done = (self.read)(rows);
         self.result = Some(done.answer);
+        if let Some(entries) = done.entries {
+            self.entries = entries;
+        }
         done.stands
     }
 
@@ -152,7 +167,9 @@ impl Writer {
         statement: Statement,
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError> {
-        let read = |rows: &[Row]| Done { stands: !rows.is_empty(), answer: Ok(!rows.is_empty()) };
+        let read = |rows: &[Row]| {
+            if rows.is_empty() { Done::nothing(false) } else { Done::stands(true) }
+        };
         self.run(Some(statement), entries, read).await
     }
 

@@ -10,7 +10,7 @@ use super::chain::Group;
 use super::conditions::Conditions;
 use super::grants;
 use super::reader::{all, first};
-use crate::records::{AskFilter, AskRecord, Opened};
+use crate::records::{AskFilter, AskRecord, Opened, Opening};
 use crate::rows::{in_order, integer, number};
 use crate::{Asks, StoreError, broken, rows};
 
@@ -57,9 +57,9 @@ impl Asks for Sqlite {
         &self,
         ask: &Ask,
         most_pending: usize,
-        entries: Vec<Entry>,
+        entries: Opening,
     ) -> Result<Opened, StoreError> {
-        let (ask, entries) = (ask.clone(), in_order(entries));
+        let (ask, entries) = (ask.clone(), entries.in_order());
         self.writer.run(move |group| open(group, &ask, most_pending, &entries)).await
     }
 
@@ -104,23 +104,28 @@ fn open(
     group: &mut Group<'_>,
     ask: &Ask,
     most_pending: usize,
-    entries: &[Entry],
+    entries: &Opening,
 ) -> Result<Opened, StoreError> {
     let (db, call) = (group.db, &ask.call);
     let (key, agent) = (ask.asker.key.as_bytes(), &ask.asker.agent);
     if let Some(call_id) = &call.call_id {
         let of_call = params![key, call_id, call.session, ask.digest];
         if let Some(same) = number_of(db, SAME_CALL, of_call)? {
+            group.append(&entries.judged)?;
             return Ok(Opened::Found(Box::new(numbered(db, same)?)));
         }
     }
     if let Some(identical) = number_of(db, PENDING, params![key, ask.digest, agent])? {
+        group.append(&entries.judged)?;
         return Ok(Opened::Found(Box::new(numbered(db, identical)?)));
     }
     let now = ask.opened_at.ms();
     if let Some(unused) = number_of(db, UNUSED, params![key, ask.digest, agent, now])? {
         db.prepare_cached(CLAIM_NUMBER)?.execute(params![unused, now])?;
-        return Ok(Opened::Claimed(Box::new(numbered(db, unused)?)));
+        let claimed = numbered(db, unused)?;
+        group.append(&entries.judged)?;
+        group.append(&entries.claimed_of(claimed.ask.id))?;
+        return Ok(Opened::Claimed(Box::new(claimed)));
     }
     let mut of_key = db.prepare_cached(PENDING_OF_KEY)?;
     let pending: Option<i64> = of_key.query_row([key], |row| row.get(0)).optional()?;
@@ -129,7 +134,8 @@ fn open(
     }
     insert(db, ask)?;
     db.prepare_cached(ONE_MORE)?.execute([key])?;
-    group.append(entries)?;
+    group.append(&entries.judged)?;
+    group.append(&entries.opened)?;
     Ok(Opened::New)
 }
 

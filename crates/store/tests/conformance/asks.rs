@@ -37,7 +37,7 @@ pub async fn an_ask_reads_back_as_it_was_opened(place: &impl Place) {
     full.deadline_at = Some(later(5000));
     full.fallback = Fallback::AllowCovered;
     for ask in [plain, full] {
-        let opened = store.open_ask(&ask, MANY, entry("ask.opened", ask.id)).await.unwrap();
+        let opened = store.open_ask(&ask, MANY, entry("ask.opened", ask.id).into()).await.unwrap();
         assert_eq!(opened, Opened::New);
         let want = AskRecord { ask: ask.clone(), decision: None, claimed_at: None };
         assert_eq!(store.ask(ask.id).await.unwrap(), Some(want));
@@ -66,7 +66,7 @@ pub async fn a_decision_reads_back_as_it_was_made(place: &impl Place) {
     let makers: [&dyn Fn(Id) -> Decision; 3] = [&full, &expired, &rejected];
     for make in makers {
         let ask = ask(id(), "ls");
-        store.open_ask(&ask, MANY, vec![]).await.unwrap();
+        store.open_ask(&ask, MANY, vec![].into()).await.unwrap();
         let decision = make(ask.id);
         let settlement = Settlement { decision: decision.clone(), grants: Vec::new() };
         store.settle_ask(&settlement, entry("ask.settled", ask.id)).await.unwrap();
@@ -80,14 +80,15 @@ pub async fn the_same_call_is_found_in_any_state(place: &impl Place) {
     let store = place.open();
     let mut first = ask(id(), "ls");
     first.call.call_id = Some("call-1".to_owned());
-    store.open_ask(&first, MANY, entry("ask.opened", first.id)).await.unwrap();
+    store.open_ask(&first, MANY, entry("ask.opened", first.id).into()).await.unwrap();
     let again = || portcullis_approval::Ask { id: id(), ..first.clone() };
 
     for settles in [None, Some(Reply::Reject)] {
         if let Some(reply) = settles {
             store.settle_ask(&settlement(first.id, reply), vec![]).await.unwrap();
         }
-        let found = store.open_ask(&again(), MANY, entry("ask.opened", "none")).await.unwrap();
+        let found =
+            store.open_ask(&again(), MANY, entry("ask.opened", "none").into()).await.unwrap();
         let Opened::Found(record) = found else { panic!("{found:?}") };
         assert_eq!(record.ask, first);
         assert_eq!(record.decision.is_some(), settles.is_some());
@@ -101,27 +102,27 @@ pub async fn the_same_call_is_found_in_any_state(place: &impl Place) {
     elsewhere.call.session = Some("s".to_owned());
     let somebody = ask(id(), "ls");
     for ask in [other, elsewhere, somebody] {
-        assert_eq!(store.open_ask(&ask, MANY, vec![]).await.unwrap(), Opened::New);
+        assert_eq!(store.open_ask(&ask, MANY, vec![].into()).await.unwrap(), Opened::New);
     }
 }
 
 pub async fn an_identical_call_that_is_pending_is_joined(place: &impl Place) {
     let store = place.open();
     let first = ask(id(), "ls");
-    store.open_ask(&first, MANY, vec![]).await.unwrap();
+    store.open_ask(&first, MANY, vec![].into()).await.unwrap();
     let same = ask(first.asker.key, "ls");
-    let found = store.open_ask(&same, MANY, entry("ask.opened", "none")).await.unwrap();
+    let found = store.open_ask(&same, MANY, entry("ask.opened", "none").into()).await.unwrap();
     let Opened::Found(record) = found else { panic!("{found:?}") };
     assert_eq!(record.ask, first);
 
     let mut other_agent = ask(first.asker.key, "ls");
     other_agent.asker.agent = "writer".to_owned();
     for ask in [other_agent, ask(first.asker.key, "ls -l"), ask(id(), "ls")] {
-        assert_eq!(store.open_ask(&ask, MANY, vec![]).await.unwrap(), Opened::New);
+        assert_eq!(store.open_ask(&ask, MANY, vec![].into()).await.unwrap(), Opened::New);
     }
     store.settle_ask(&settlement(first.id, Reply::Reject), vec![]).await.unwrap();
     let anew = ask(first.asker.key, "ls");
-    assert_eq!(store.open_ask(&anew, MANY, vec![]).await.unwrap(), Opened::New);
+    assert_eq!(store.open_ask(&anew, MANY, vec![].into()).await.unwrap(), Opened::New);
     assert_eq!(chain_holds(&*store).await, 0);
 }
 
@@ -129,15 +130,18 @@ pub async fn no_more_asks_of_a_key_are_pending_than_may_be(place: &impl Place) {
     let store = place.open();
     let agent = id();
     let first = ask(agent, "a");
-    store.open_ask(&first, 2, vec![]).await.unwrap();
-    store.open_ask(&ask(agent, "b"), 2, vec![]).await.unwrap();
-    let refused = store.open_ask(&ask(agent, "c"), 2, entry("ask.opened", "c")).await;
+    store.open_ask(&first, 2, vec![].into()).await.unwrap();
+    store.open_ask(&ask(agent, "b"), 2, vec![].into()).await.unwrap();
+    let refused = store.open_ask(&ask(agent, "c"), 2, entry("ask.opened", "c").into()).await;
     assert!(matches!(refused, Err(StoreError::TooManyAsks(2))), "{refused:?}");
-    assert!(matches!(store.open_ask(&ask(agent, "a"), 2, vec![]).await, Ok(Opened::Found(_))));
-    assert_eq!(store.open_ask(&ask(id(), "c"), 2, vec![]).await.unwrap(), Opened::New);
+    assert!(matches!(
+        store.open_ask(&ask(agent, "a"), 2, vec![].into()).await,
+        Ok(Opened::Found(_))
+    ));
+    assert_eq!(store.open_ask(&ask(id(), "c"), 2, vec![].into()).await.unwrap(), Opened::New);
 
     store.settle_ask(&settlement(first.id, Reply::Reject), vec![]).await.unwrap();
-    assert_eq!(store.open_ask(&ask(agent, "c"), 2, vec![]).await.unwrap(), Opened::New);
+    assert_eq!(store.open_ask(&ask(agent, "c"), 2, vec![].into()).await.unwrap(), Opened::New);
     assert_eq!(store.pending_count().await.unwrap(), 3);
     assert_eq!(chain_holds(&*store).await, 0);
 }
@@ -145,7 +149,7 @@ pub async fn no_more_asks_of_a_key_are_pending_than_may_be(place: &impl Place) {
 pub async fn an_ask_is_settled_once(place: &impl Place) {
     let store = place.open();
     let ask = ask(id(), "ls");
-    store.open_ask(&ask, MANY, vec![]).await.unwrap();
+    store.open_ask(&ask, MANY, vec![].into()).await.unwrap();
     store.settle_ask(&settlement(ask.id, Reply::Reject), vec![]).await.unwrap();
     let second = store.settle_ask(&settlement(ask.id, Reply::Approve), entry("x", "x")).await;
     let Err(StoreError::AlreadySettled(standing)) = second else { panic!("{second:?}") };
@@ -167,7 +171,7 @@ pub async fn filters_name_what_they_say(place: &impl Place) {
     asks[2].asker.agent = "writer".to_owned();
     asks[2].call.run = Some("r".to_owned());
     for ask in &asks {
-        store.open_ask(ask, MANY, vec![]).await.unwrap();
+        store.open_ask(ask, MANY, vec![].into()).await.unwrap();
     }
     store.settle_ask(&settlement(asks[3].id, Reply::Approve), vec![]).await.unwrap();
 
@@ -208,7 +212,7 @@ pub async fn what_is_due_comes_by_its_deadline(place: &impl Place) {
     let asks = [due_in(Some(300)), due_in(Some(100)), due_in(None), due_in(Some(200))];
     assert_eq!(store.next_deadline().await.unwrap(), None);
     for ask in &asks {
-        store.open_ask(ask, MANY, vec![]).await.unwrap();
+        store.open_ask(ask, MANY, vec![].into()).await.unwrap();
     }
     let due = async |now: Moment, limit: usize| -> Vec<Id> {
         let due = store.due_asks(now, limit).await.unwrap();

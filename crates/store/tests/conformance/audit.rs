@@ -113,7 +113,7 @@ pub async fn the_bell_tells_the_newest_position(place: &impl Place) {
     let store = place.open();
     let mut bell = store.bell();
     let ask = ask(id(), "ls");
-    store.open_ask(&ask, MANY, entry("ask.opened", ask.id)).await.unwrap();
+    store.open_ask(&ask, MANY, entry("ask.opened", ask.id).into()).await.unwrap();
     bell.changed().await.unwrap();
     let newest = entries(&*store).await[0].position;
     assert_eq!(*bell.borrow_and_update(), newest);

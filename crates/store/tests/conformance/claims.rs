@@ -1,7 +1,7 @@
 //! Claims: the one execution an approval is good for.
 
 use portcullis_approval::{Ask, Id, Moment, Reply, Settlement};
-use portcullis_store::{Opened, Store, StoreError};
+use portcullis_store::{AuditFilter, Opened, Opening, Store, StoreError};
 
 use crate::place::Place;
 use crate::samples::{MANY, ask, ask_at, chain_holds, entry, grant, id, later, settlement};
@@ -9,7 +9,7 @@ use crate::samples::{MANY, ask, ask_at, chain_holds, entry, grant, id, later, se
 /// An ask of a key that was answered.
 async fn answered(store: &dyn Store, key: Id, reply: Reply) -> Ask {
     let ask = ask(key, "ls");
-    store.open_ask(&ask, MANY, vec![]).await.unwrap();
+    store.open_ask(&ask, MANY, vec![].into()).await.unwrap();
     store.settle_ask(&settlement(ask.id, reply), vec![]).await.unwrap();
     ask
 }
@@ -30,7 +30,7 @@ pub async fn what_was_not_allowed_is_not_claimed(place: &impl Place) {
     let store = place.open();
     let rejected = answered(&*store, id(), Reply::Reject).await;
     let pending = ask(id(), "ls");
-    store.open_ask(&pending, MANY, vec![]).await.unwrap();
+    store.open_ask(&pending, MANY, vec![].into()).await.unwrap();
     for ask in [rejected.id, pending.id] {
         assert!(!store.claim(ask, later(1), entry("ask.claimed", ask)).await.unwrap());
     }
@@ -46,25 +46,58 @@ pub async fn an_identical_call_claims_an_unused_approval(place: &impl Place) {
     let mut other_agent = ask(key, "ls");
     other_agent.asker.agent = "writer".to_owned();
     for other in [ask(key, "ls -l"), ask(id(), "ls"), other_agent] {
-        assert_eq!(store.open_ask(&other, MANY, vec![]).await.unwrap(), Opened::New);
+        assert_eq!(store.open_ask(&other, MANY, vec![].into()).await.unwrap(), Opened::New);
     }
     let next = ask_at(later(1000), key, "ls");
-    let claimed = store.open_ask(&next, MANY, entry("ask.opened", next.id)).await.unwrap();
+    let claimed = store.open_ask(&next, MANY, entry("ask.opened", next.id).into()).await.unwrap();
     let Opened::Claimed(record) = claimed else { panic!("{claimed:?}") };
     assert_eq!((record.ask.id, record.claimed_at), (approved.id, Some(later(1000))));
+    assert_eq!(chain_holds(&*store).await, 0, "nothing was said about a claim");
     assert!(!store.claim(approved.id, later(1000), vec![]).await.unwrap());
-    assert_eq!(store.open_ask(&next, MANY, vec![]).await.unwrap(), Opened::New);
+    assert_eq!(store.open_ask(&next, MANY, vec![].into()).await.unwrap(), Opened::New);
 
     let stale = answered(&*store, id(), Reply::Approve).await;
     let late = ask_at(later(600_001), stale.asker.key, "ls");
-    assert_eq!(store.open_ask(&late, MANY, vec![]).await.unwrap(), Opened::New);
+    assert_eq!(store.open_ask(&late, MANY, vec![].into()).await.unwrap(), Opened::New);
     assert_eq!(chain_holds(&*store).await, 0);
+}
+
+pub async fn what_is_opened_found_or_claimed_is_recorded_with_it(place: &impl Place) {
+    let store = place.open();
+    let approved = answered(&*store, id(), Reply::Approve).await;
+    let key = approved.asker.key;
+    let entries = || Opening {
+        judged: entry("call.judged", "call"),
+        opened: entry("ask.opened", "new"),
+        claimed: entry("ask.claimed", "named by the store"),
+    };
+    let claimed = store.open_ask(&ask_at(later(1), key, "ls"), MANY, entries()).await.unwrap();
+    assert!(matches!(claimed, Opened::Claimed(_)), "{claimed:?}");
+    let opened = store.open_ask(&ask_at(later(2), key, "ls"), MANY, entries()).await.unwrap();
+    assert_eq!(opened, Opened::New);
+    let found = store.open_ask(&ask_at(later(3), key, "ls"), MANY, entries()).await.unwrap();
+    assert!(matches!(found, Opened::Found(_)), "{found:?}");
+    let refused = store.open_ask(&ask_at(later(4), key, "pwd"), 1, entries()).await;
+    assert!(matches!(refused, Err(StoreError::TooManyAsks(1))), "{refused:?}");
+
+    let written = store.audit(&AuditFilter::after(0, 100)).await.unwrap();
+    let written: Vec<(&str, &str)> =
+        written.iter().map(|entry| (entry.kind.as_str(), entry.subject.as_str())).collect();
+    let approved = approved.id.to_string();
+    #[rustfmt::skip]
+    let want = [
+        ("call.judged", "call"), ("ask.claimed", approved.as_str()),
+        ("call.judged", "call"), ("ask.opened", "new"),
+        ("call.judged", "call"),
+    ];
+    assert_eq!(written, want, "what was refused says nothing");
+    assert_eq!(chain_holds(&*store).await, 5);
 }
 
 pub async fn an_approval_with_a_grant_is_used_by_the_grant(place: &impl Place) {
     let store = place.open();
     let first = ask(id(), "ls");
-    store.open_ask(&first, MANY, vec![]).await.unwrap();
+    store.open_ask(&first, MANY, vec![].into()).await.unwrap();
     let grant = grant();
     let mut settled = settlement(first.id, Reply::Approve);
     settled.decision.grants = vec![grant.id];
@@ -72,6 +105,6 @@ pub async fn an_approval_with_a_grant_is_used_by_the_grant(place: &impl Place) {
     // The grant was revoked: the approval behind it must not let another call pass.
     assert!(store.revoke_grant(grant.id, later(1), vec![]).await.unwrap());
     let next = ask_at(later(2), first.asker.key, "ls");
-    assert_eq!(store.open_ask(&next, MANY, vec![]).await.unwrap(), Opened::New);
+    assert_eq!(store.open_ask(&next, MANY, vec![].into()).await.unwrap(), Opened::New);
     assert!(store.claim(first.id, later(2), vec![]).await.unwrap(), "its own waiter is served");
 }

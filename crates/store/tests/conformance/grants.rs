@@ -34,7 +34,7 @@ pub async fn a_grant_reads_back_as_it_was_made(place: &impl Place) {
         .to_vec();
     store.make_grant(&want[0].grant, entry("grant.made", "a")).await.unwrap();
     let asked = ask(id(), "ls");
-    store.open_ask(&asked, MANY, vec![]).await.unwrap();
+    store.open_ask(&asked, MANY, vec![].into()).await.unwrap();
     let grants = vec![want[1].grant.clone(), want[2].grant.clone()];
     let settled = Settlement { grants, ..settlement(asked.id, Reply::Approve) };
     store.settle_ask(&settled, entry("ask.settled", asked.id)).await.unwrap();

@@ -120,7 +120,7 @@ async fn write_one(store: &dyn Store, number: usize) {
         writeln!(out, "> {what} {ask};").unwrap();
     };
     let ask = ask(id(), "ls");
-    store.open_ask(&ask, MANY, entry("ask.opened", ask.id)).await.unwrap();
+    store.open_ask(&ask, MANY, entry("ask.opened", ask.id).into()).await.unwrap();
     say("opened", ask.id);
     let (reply, word) = match number % 2 {
         0 => (Reply::Approve, "approved"),

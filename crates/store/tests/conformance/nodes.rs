@@ -106,7 +106,7 @@ async fn what_cannot_be_stored_takes_nobody_with_it(house: &House) {
     odd.call.description = Some("a\0b\u{10ffff}".to_owned());
     let mut about = entry("ask.opened", odd.id);
     about[0].actor = "\0".to_owned();
-    store.open_ask(&odd, MANY, about).await.unwrap();
+    store.open_ask(&odd, MANY, about.into()).await.unwrap();
     assert_eq!(store.ask(odd.id).await.unwrap().unwrap().ask, odd);
     assert_eq!(chain_holds(&*store).await, 1);
 }
@@ -165,7 +165,7 @@ async fn nodes_write_one_chain_in_one_order(house: &House) {
         let store = Arc::clone(&nodes[number % 3]);
         tasks.spawn(async move {
             let ask = ask(id(), &format!("echo {number}"));
-            store.open_ask(&ask, MANY, entry("ask.opened", ask.id)).await.unwrap();
+            store.open_ask(&ask, MANY, entry("ask.opened", ask.id).into()).await.unwrap();
             let settled = settlement(ask.id, Reply::Approve);
             store.settle_ask(&settled, entry("ask.settled", ask.id)).await.unwrap();
         });
@@ -182,7 +182,7 @@ async fn everything_moves_both_ways(house: &House) {
     fill(&*store).await;
     let mut odd = ask(id(), "ls");
     odd.call.description = Some("a\0b\u{10ffff}".to_owned());
-    store.open_ask(&odd, MANY, entry("ask.opened", odd.id)).await.unwrap();
+    store.open_ask(&odd, MANY, entry("ask.opened", odd.id).into()).await.unwrap();
     let head = store.head().await.unwrap();
     let signer = Signer::new(&[7; 32]);
     let checkpoint = Checkpoint::sign("here", head.seq, head.hash, NOW, &signer);
@@ -200,7 +200,7 @@ async fn everything_moves_both_ways(house: &House) {
     assert_eq!(store.checkpoints().await.unwrap(), [checkpoint]);
     // It goes on where it stood.
     let more = ask(id(), "more");
-    store.open_ask(&more, MANY, entry("ask.opened", more.id)).await.unwrap();
+    store.open_ask(&more, MANY, entry("ask.opened", more.id).into()).await.unwrap();
     assert_eq!(chain_holds(&*store).await, 8);
     let before = everything(&*store).await;
     store.close().await;
@@ -220,7 +220,7 @@ async fn nothing_is_acknowledged_while_the_database_is_away(house: &mut House) {
     let place = house.place("away");
     let stores = [place.open(), place.open()];
     let waiting = ask(id(), "ls");
-    stores[0].open_ask(&waiting, MANY, entry("ask.opened", waiting.id)).await.unwrap();
+    stores[0].open_ask(&waiting, MANY, entry("ask.opened", waiting.id).into()).await.unwrap();
     for crashes in [false, true] {
         let database = house.database();
         let gone = if crashes { database.crash() } else { database.stop() };

@@ -41,7 +41,7 @@ pub async fn of_racing_answers_exactly_one_counts(place: &impl Place) {
     let stores = stores(place);
     for _ in 0..HEATS {
         let ask = ask(id(), "ls");
-        stores[0].open_ask(&ask, MANY, vec![]).await.unwrap();
+        stores[0].open_ask(&ask, MANY, vec![].into()).await.unwrap();
         let results = race(&stores, |number, store| async move {
             let reply = if number % 3 == 0 { Reply::Approve } else { Reply::Reject };
             let mut mine = settlement(ask.id, reply);
@@ -73,7 +73,8 @@ pub async fn of_racing_calls_exactly_one_opens_the_ask(place: &impl Place) {
         let agent = id();
         let results = race(&stores, |_, store| async move {
             let mine = ask(agent, "ls");
-            let opened = store.open_ask(&mine, MANY, entry("ask.opened", mine.id)).await.unwrap();
+            let opened =
+                store.open_ask(&mine, MANY, entry("ask.opened", mine.id).into()).await.unwrap();
             (mine.id, opened)
         })
         .await;
@@ -96,11 +97,11 @@ pub async fn of_racing_calls_exactly_one_claims_the_approval(place: &impl Place)
     let stores = stores(place);
     for _ in 0..HEATS {
         let first = ask(id(), "ls");
-        stores[0].open_ask(&first, MANY, vec![]).await.unwrap();
+        stores[0].open_ask(&first, MANY, vec![].into()).await.unwrap();
         stores[0].settle_ask(&settlement(first.id, Reply::Approve), vec![]).await.unwrap();
         let agent = first.asker.key;
         let results = race(&stores, |_, store| async move {
-            store.open_ask(&ask(agent, "ls"), MANY, vec![]).await.unwrap()
+            store.open_ask(&ask(agent, "ls"), MANY, vec![].into()).await.unwrap()
         })
         .await;
         let count = |test: fn(&Opened) -> bool| results.iter().filter(|one| test(one)).count();
@@ -113,7 +114,7 @@ pub async fn of_racing_claims_exactly_one_gets_it(place: &impl Place) {
     let stores = stores(place);
     for _ in 0..HEATS {
         let ask = ask(id(), "ls");
-        stores[0].open_ask(&ask, MANY, vec![]).await.unwrap();
+        stores[0].open_ask(&ask, MANY, vec![].into()).await.unwrap();
         stores[0].settle_ask(&settlement(ask.id, Reply::Approve), vec![]).await.unwrap();
         let won = race(&stores, |number, store| async move {
             store.claim(ask.id, later(1), entry("ask.claimed", number)).await.unwrap()
@@ -150,7 +151,7 @@ pub async fn racing_calls_stay_below_the_cap(place: &impl Place) {
     let stores = stores(place);
     let agent = id();
     let results = race(&stores, |number, store| async move {
-        store.open_ask(&ask(agent, &format!("echo {number}")), 10, vec![]).await
+        store.open_ask(&ask(agent, &format!("echo {number}")), 10, vec![].into()).await
     })
     .await;
     assert_eq!(results.iter().filter(|result| matches!(result, Ok(Opened::New))).count(), 10);

@@ -34,7 +34,7 @@ pub async fn everything(store: &dyn Store) -> String {
 pub async fn fill(store: &dyn Store) -> [Ask; 3] {
     let asks = [ask(id(), "a"), ask(id(), "b"), ask(id(), "c")];
     for ask in &asks {
-        store.open_ask(ask, MANY, entry("ask.opened", ask.id)).await.unwrap();
+        store.open_ask(ask, MANY, entry("ask.opened", ask.id).into()).await.unwrap();
     }
     let settled = settlement(asks[0].id, Reply::Approve);
     store.settle_ask(&settled, entry("ask.settled", asks[0].id)).await.unwrap();
@@ -67,7 +67,7 @@ pub async fn everything_is_there_again(place: &impl Place) {
 
     // What was pending is still joined and can be settled.
     let same = ask(asks[1].asker.key, "b");
-    assert!(matches!(again.open_ask(&same, MANY, vec![]).await.unwrap(), Opened::Found(_)));
+    assert!(matches!(again.open_ask(&same, MANY, vec![].into()).await.unwrap(), Opened::Found(_)));
     again.settle_ask(&settlement(asks[1].id, Reply::Reject), vec![]).await.unwrap();
     assert_eq!(chain_holds(&*again).await, 6);
 }
@@ -79,7 +79,7 @@ pub async fn two_stores_write_one_chain(place: &impl Place) {
         let store = Arc::clone(&stores[number % 2]);
         tasks.spawn(async move {
             let ask = ask(id(), &format!("echo {number}"));
-            store.open_ask(&ask, MANY, entry("ask.opened", ask.id)).await.unwrap();
+            store.open_ask(&ask, MANY, entry("ask.opened", ask.id).into()).await.unwrap();
             let settled = settlement(ask.id, Reply::Approve);
             store.settle_ask(&settled, entry("ask.settled", ask.id)).await.unwrap();
         });

@@ -43,7 +43,7 @@ pub async fn what_is_old_goes_and_the_rest_stays(place: &impl Place) {
         ask_at(young, agent, "young and settled"),
     ];
     for (ask, decided) in asks.iter().zip([None, Some(old), Some(young), Some(young)]) {
-        store.open_ask(ask, MANY, vec![]).await.unwrap();
+        store.open_ask(ask, MANY, vec![].into()).await.unwrap();
         if let Some(at) = decided {
             let mut settled = settlement(ask.id, Reply::Approve);
             settled.decision.at = at;
@@ -162,7 +162,7 @@ pub async fn what_is_too_large_gets_smaller(place: &impl Place) {
         let at = later(number * 1000);
         let mut ask = ask_at(at, id(), "ls");
         ask.verdict.clone_from(&text);
-        store.open_ask(&ask, MANY, entry_at(at, "ask.opened", ask.id)).await.unwrap();
+        store.open_ask(&ask, MANY, entry_at(at, "ask.opened", ask.id).into()).await.unwrap();
         let mut settled = settlement(ask.id, Reply::Reject);
         settled.decision.at = at;
         store.settle_ask(&settled, vec![]).await.unwrap();
