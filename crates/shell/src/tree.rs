@@ -5,11 +5,15 @@
 //! dropped without recursion, and every command of every depth can be visited by a plain loop
 //! ([`Tree::commands`]). Words and what they are made of are in [`word`](crate::word).
 
-use std::marker::PhantomData;
+mod redirection;
+mod shelf;
+
+pub use redirection::{Descriptor, Heredoc, Operator, Redirection};
+pub use shelf::{List, Shelved};
 
 use crate::dialect::Dialect;
 use crate::origin::Origins;
-use crate::span::{Span, narrow};
+use crate::span::Span;
 use crate::value::{Stored, Value};
 use crate::word::{Expansion, Part, Word};
 
@@ -138,82 +142,6 @@ impl Tree {
     pub(crate) fn stored(&self, word: &Word) -> Stored {
         self.values.get(word.value as usize).copied().unwrap_or_default()
     }
-}
-
-/// A run of nodes on one shelf.
-#[derive(Debug)]
-pub struct List<T> {
-    start: u32,
-    len: u32,
-    shelf: PhantomData<fn() -> T>,
-}
-
-impl<T> List<T> {
-    /// How many nodes the list names.
-    #[must_use]
-    pub const fn len(self) -> usize {
-        self.len as usize
-    }
-
-    /// Whether the list names no node.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.len == 0
-    }
-
-    pub(crate) const fn new(start: usize, len: usize) -> List<T> {
-        List { start: narrow(start), len: narrow(len), shelf: PhantomData }
-    }
-
-    pub(crate) const fn range(self) -> std::ops::Range<usize> {
-        self.start as usize..(self.start as usize).saturating_add(self.len as usize)
-    }
-}
-
-impl<T> Clone for List<T> {
-    fn clone(&self) -> List<T> {
-        *self
-    }
-}
-
-impl<T> Copy for List<T> {}
-
-impl<T> Default for List<T> {
-    fn default() -> List<T> {
-        List::new(0, 0)
-    }
-}
-
-/// A kind of node that has a shelf in the tree.
-pub trait Shelved: Copy + Default + 'static {
-    /// The shelf of this kind.
-    fn shelf(tree: &Tree) -> &Vec<Self>;
-    /// The same shelf, for the parser.
-    #[doc(hidden)]
-    fn shelf_mut(tree: &mut Tree) -> &mut Vec<Self>;
-}
-
-macro_rules! shelves {
-    ($($kind:ty => $field:ident),* $(,)?) => {
-        $(impl Shelved for $kind {
-            fn shelf(tree: &Tree) -> &Vec<$kind> { &tree.$field }
-            fn shelf_mut(tree: &mut Tree) -> &mut Vec<$kind> { &mut tree.$field }
-        })*
-    };
-}
-
-shelves! {
-    Item => items,
-    Pipeline => pipelines,
-    Command => commands,
-    Redirection => redirections,
-    Assignment => assignments,
-    Branch => branches,
-    Arm => arms,
-    Test => tests,
-    Word => words,
-    Part => parts,
-    Expansion => expansions,
 }
 
 /// A sequence of items: a whole text, or what stands between two brackets or keywords.
@@ -460,95 +388,4 @@ impl Default for TestKind {
     fn default() -> TestKind {
         TestKind::Word(List::default())
     }
-}
-
-/// One redirection.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Redirection {
-    /// From the descriptor to the target.
-    pub span: Span,
-    /// What stands before the operator.
-    pub descriptor: Descriptor,
-    /// The operator.
-    pub operator: Operator,
-    /// One word: the file, the descriptor, the string or the delimiter.
-    pub target: List<Word>,
-    /// The body, if it is a here-document.
-    pub heredoc: Option<Heredoc>,
-}
-
-/// What is redirected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Descriptor {
-    /// What the operator means by itself.
-    #[default]
-    Default,
-    /// `2>`: the digits.
-    Number(Span),
-    /// `{name}>`: the name.
-    Variable(Span),
-}
-
-/// The redirection operators.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Operator {
-    /// `<`
-    #[default]
-    Read,
-    /// `>`
-    Write,
-    /// `>>`
-    Append,
-    /// `>|`
-    Clobber,
-    /// `<>`
-    ReadWrite,
-    /// `<&`
-    CopyIn,
-    /// `>&`
-    CopyOut,
-    /// `&>`
-    WriteBoth,
-    /// `&>>`
-    AppendBoth,
-    /// `<<`
-    Heredoc,
-    /// `<<-`
-    HeredocTabs,
-    /// `<<<`
-    HereString,
-}
-
-impl Operator {
-    /// The operator as it is written.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Operator::Read => "<",
-            Operator::Write => ">",
-            Operator::Append => ">>",
-            Operator::Clobber => ">|",
-            Operator::ReadWrite => "<>",
-            Operator::CopyIn => "<&",
-            Operator::CopyOut => ">&",
-            Operator::WriteBoth => "&>",
-            Operator::AppendBoth => "&>>",
-            Operator::Heredoc => "<<",
-            Operator::HeredocTabs => "<<-",
-            Operator::HereString => "<<<",
-        }
-    }
-}
-
-/// The body of a here-document.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Heredoc {
-    /// The body without the delimiter's line.
-    pub span: Span,
-    /// Whether the delimiter was quoted, so that nothing in the body is expanded.
-    pub quoted: bool,
-    /// Whether the delimiter was found before the text ended.
-    pub closed: bool,
-    /// One word: the body, tabs stripped where `<<-` strips them.
-    pub body: List<Word>,
 }

@@ -5,7 +5,7 @@ use crate::few::Few;
 use crate::lexer::Keyword;
 use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
-use crate::tree::{Arm, ArmEnd, Branch, Command, Kind, List, Loop, Script};
+use crate::tree::{Branch, Command, Kind, List};
 use crate::word::{Place, Word};
 
 impl Parser<'_> {
@@ -102,7 +102,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn close(&mut self, closer: Keyword, start: usize, what: &str, text: &str) -> Parsed<()> {
+    pub(super) fn close(
+        &mut self,
+        closer: Keyword,
+        start: usize,
+        what: &str,
+        text: &str,
+    ) -> Parsed<()> {
         self.skip_blanks();
         if !self.follows_redirection() && self.accept(closer) {
             return Ok(());
@@ -183,236 +189,6 @@ impl Parser<'_> {
             self.close(Keyword::Fi, start, "`if`", "fi")?;
             return Ok(Kind::If(branches.shelve(&mut self.tree)));
         }
-    }
-
-    fn while_loop(&mut self, start: usize, what: &str) -> Parsed<Branch> {
-        let condition = self.filled_script()?;
-        self.close(Keyword::Do, start, what, "do")?;
-        let body = self.filled_script()?;
-        self.close(Keyword::Done, start, what, "done")?;
-        Ok(Branch { condition: Some(condition), body })
-    }
-
-    fn for_loop(&mut self, start: usize) -> Parsed<Kind> {
-        self.skip_blanks();
-        let (second, at) = self.second();
-        if self.here() != b'(' || second != b'(' {
-            return self.named_loop(start).map(Kind::For);
-        }
-        let is_joined = self.pos == start + b"for".len();
-        let is_odd = match self.reader.dialect {
-            Dialect::Bash => false,
-            Dialect::Sh => true,
-            // Without a blank it is a subshell in a subshell.
-            Dialect::Zsh => is_joined,
-        };
-        if is_odd {
-            return Err(self.unsupported(start, at + 1, "`for ((`"));
-        }
-        self.pos = at + 1;
-        let counted = self.counted_end(self.pos, b'(', b')')?;
-        let arms = self.tree.arms.len();
-        let mut head = Few::<Word, 3>::new();
-        for closer in [b';', b';', b')'] {
-            let word = self.arithmetic(closer, start, counted, true)?;
-            head.push(word);
-            self.pos += 1;
-        }
-        let last = head.as_slice().last().map_or(0, |word| word.span.end as usize);
-        self.same_end(start, last, counted)?;
-        let text = self.tree.text(Span::new(at + 1, last));
-        if self.tree.arms.len() > arms || crate::parser::words::may_comment(text) {
-            // Bash reads the head again and takes the one for open, the other for a comment.
-            let what = "`case` or `#` in an expression of a loop";
-            return Err(self.unsupported(start, self.pos, what));
-        }
-        self.pos += 1;
-        self.skip_blanks();
-        if self.here() == b';' {
-            self.pos += 1;
-        }
-        self.skip_newlines()?;
-        let head = head.shelve(&mut self.tree);
-        let body = self.do_group(start)?;
-        Ok(Kind::ArithmeticFor { head, body })
-    }
-
-    /// `name [in words] ; do … done`, for `for` and `select`.
-    fn named_loop(&mut self, start: usize) -> Parsed<Loop> {
-        self.skip_blanks();
-        if self.is_at_process() {
-            // Bash finds out when it runs the loop.
-            return Err(self.unsupported(start, self.pos + 2, "a process substitution as a name"));
-        }
-        if crate::lexer::is_break(self.here()) {
-            return Err(self.unexpected("a name"));
-        }
-        let begin = self.pos;
-        let name = self.word(Place::Name)?;
-        if self.reader.dialect != Dialect::Bash && self.name_end(begin) != self.pos {
-            return Err(self.unsupported(begin, self.pos, "a loop over this name"));
-        }
-        let name = self.one(name);
-        self.skip_blanks();
-        let mut words = None;
-        if self.here() == b';' {
-            self.pos += 1;
-            self.skip_newlines()?;
-        } else {
-            let is_same_line = self.here() != b'\n';
-            self.skip_newlines()?;
-            if self.accept(Keyword::In) {
-                if !is_same_line && self.cases > 0 && self.reader.dialect == Dialect::Bash {
-                    // Bash takes it for the one of the `case`.
-                    let what = "`in` on a line of its own inside `case`";
-                    return Err(self.unsupported(start, self.pos, what));
-                }
-                words = Some(self.loop_words()?);
-            } else if is_same_line && !self.is_at(Keyword::Do) {
-                return Err(self.unexpected("`in`, `do` or `;`"));
-            }
-        }
-        let body = self.do_group(start)?;
-        Ok(Loop { name, words, body })
-    }
-
-    fn loop_words(&mut self) -> Parsed<List<Word>> {
-        let mut words = Few::<Word, 6>::new();
-        loop {
-            self.skip_blanks();
-            match self.here() {
-                b';' => {
-                    self.pos += 1;
-                    break;
-                }
-                b'\n' => break,
-                b'<' | b'>' if self.second().0 == b'(' => {}
-                byte if crate::lexer::is_break(byte) => {
-                    return Err(self.unexpected("a word, `;` or a new line"));
-                }
-                _ => {}
-            }
-            let word = self.word(Place::Argument)?;
-            words.push(word);
-        }
-        self.skip_newlines()?;
-        Ok(words.shelve(&mut self.tree))
-    }
-
-    /// `do … done` or `{ … }`.
-    fn do_group(&mut self, start: usize) -> Parsed<Script> {
-        self.skip_blanks();
-        if self.is_at(Keyword::OpenBrace) {
-            if self.reader.dialect != Dialect::Bash {
-                return Err(self.unsupported(start, self.pos + 1, "a loop with a body in braces"));
-            }
-            self.accept(Keyword::OpenBrace);
-            let body = self.filled_script()?;
-            self.close(Keyword::CloseBrace, start, "`for`", "}")?;
-            return Ok(body);
-        }
-        self.close(Keyword::Do, start, "`for`", "do")?;
-        let body = self.filled_script()?;
-        self.close(Keyword::Done, start, "`for`", "done")?;
-        Ok(body)
-    }
-
-    fn case(&mut self, start: usize) -> Parsed<Kind> {
-        self.skip_blanks();
-        if crate::lexer::is_break(self.here()) && !self.is_at_process() {
-            return Err(self.unexpected("a word"));
-        }
-        self.cases += 1;
-        let subject = self.word(Place::Single)?;
-        let subject = self.one(subject);
-        self.skip_newlines()?;
-        self.close(Keyword::In, start, "`case`", "in")?;
-        if self.reader.dialect == Dialect::Zsh && self.here() == b'(' {
-            return Err(self.unsupported(start, self.pos + 1, "a bracket directly behind `in`"));
-        }
-        let mut arms = Few::<Arm, 4>::new();
-        loop {
-            self.skip_newlines()?;
-            if self.accept(Keyword::Esac) {
-                self.cases -= 1;
-                return Ok(Kind::Case { subject, arms: arms.shelve(&mut self.tree) });
-            }
-            let (arm, is_last) = self.arm(start)?;
-            arms.push(arm);
-            if is_last {
-                self.close(Keyword::Esac, start, "`case`", "esac")?;
-                self.cases -= 1;
-                return Ok(Kind::Case { subject, arms: arms.shelve(&mut self.tree) });
-            }
-        }
-    }
-
-    /// One arm and whether it lacks a terminator, so that `esac` must follow.
-    fn arm(&mut self, case: usize) -> Parsed<(Arm, bool)> {
-        let start = self.pos;
-        if self.here() == b'(' {
-            if self.reader.dialect == Dialect::Zsh {
-                return Err(self.unsupported(start, start + 1, "a bracket before a pattern"));
-            }
-            self.pos += 1;
-            self.skip_blanks();
-        }
-        let mut patterns = Few::<Word, 4>::new();
-        loop {
-            if self.pos >= self.end {
-                return Err(self.unclosed(case, 4, "`case`", "esac"));
-            }
-            if crate::lexer::is_break(self.here()) && !self.is_at_process() {
-                return Err(self.unexpected("a pattern"));
-            }
-            let word = self.word(Place::Pattern)?;
-            if self.reader.dialect == Dialect::Bash && self.plain(&word).as_ref() == b"}" {
-                // Inside `{ … }` bash takes it for the closing one.
-                let what = "a closing brace as a pattern";
-                return Err(self.unsupported(self.pos - 1, self.pos, what));
-            }
-            patterns.push(word);
-            self.skip_blanks();
-            match self.here() {
-                b'|' => {
-                    self.pos += 1;
-                    self.skip_blanks();
-                }
-                b')' => {
-                    self.pos += 1;
-                    break;
-                }
-                _ => return Err(self.unexpected("`)` after the pattern")),
-            }
-        }
-        let patterns = patterns.shelve(&mut self.tree);
-        let body = self.script()?;
-        self.skip_blanks();
-        let (second, at) = self.second();
-        let mut end = ArmEnd::Break;
-        let mut is_last = false;
-        match (self.here(), second) {
-            (b';', b';') => {
-                self.pos = at + 1;
-                let next = self.joined(self.pos);
-                if self.byte(next) == b'&' {
-                    self.pos = next + 1;
-                    end = ArmEnd::TryNext;
-                }
-            }
-            (b';', b'&') => {
-                self.pos = at + 1;
-                end = ArmEnd::FallThrough;
-            }
-            _ => is_last = true,
-        }
-        if end != ArmEnd::Break && self.reader.dialect == Dialect::Sh {
-            return Err(self.unsupported(self.pos - 2, self.pos, "an arm that falls through"));
-        }
-        if end == ArmEnd::TryNext && self.reader.dialect == Dialect::Zsh {
-            return Err(self.unsupported(self.pos - 2, self.pos, "`;;&`"));
-        }
-        Ok((Arm { span: Span::new(start, self.pos), patterns, body, end }, is_last))
     }
 
     /// `function name [()] body`
