@@ -5,6 +5,8 @@
 mod agentscope;
 #[path = "native/asks.rs"]
 mod asks;
+#[path = "native/binding.rs"]
+mod binding;
 #[path = "native/bodies.rs"]
 mod bodies;
 #[path = "native/calls.rs"]

@@ -10,6 +10,7 @@ use portcullis_engine::verdict::Suggestion;
 use portcullis_store::{AskRecord, Opened, Opening, StoreError};
 use tracing::{Instrument, debug_span};
 
+use super::judging::still_bound;
 use super::waiting::Release;
 use super::{Answered, Authority, Fault, Judged, Submission, record, twins};
 use crate::chance;
@@ -81,6 +82,10 @@ impl Authority {
             }
             Opened::Found(found) => found.ask.id,
             Opened::Claimed(claimed) => {
+                if still_bound(&claimed.ask).is_err() {
+                    // It was approved for other files than lie there now: a person looks again.
+                    return Ok(None);
+                }
                 if let Some((slot, key)) = &slot {
                     self.inner.twins.open(key, slot, call_id, claimed.ask.id);
                     self.inner.twins.close(claimed.ask.id);

@@ -9,7 +9,7 @@ use portcullis_approval::grant::{self, Caller};
 use portcullis_approval::key::hex_sha256;
 use portcullis_approval::{Ask, CallText, Grant, Granted, Moment, Reply};
 use portcullis_engine::call::{Call, Shell};
-use portcullis_engine::effect::{Effect, Target};
+use portcullis_engine::effect::Effect;
 use portcullis_engine::pattern::json;
 use portcullis_engine::policy::{Asks, ExactAnswer, Hosts};
 use portcullis_engine::policy_text::{AuditInput, Listed};
@@ -78,6 +78,9 @@ pub(super) const NOWHERE: &str = "/-/-";
 
 /// Scripts larger than this are not bound to an ask.
 const MOST_SCRIPT_BYTES: u64 = 16 << 20;
+
+/// So many files of one call are bound to it.
+const MOST_SCRIPTS: usize = 64;
 
 /// A verdict with what it rests on.
 #[derive(Debug)]
@@ -378,7 +381,7 @@ pub(super) fn still_bound(ask: &Ask) -> Result<(), &'static str> {
     if ask.bound.cwd.is_some() && !access::leads_there(ask) {
         return Err("bound.resource");
     }
-    let is_same = |(path, hash): &(String, String)| script_hash(path).as_ref() == Some(hash);
+    let is_same = |(path, hash): &(String, String)| script_hash(path) == *hash;
     if ask.bound.scripts.iter().all(is_same) { Ok(()) } else { Err("bound.script") }
 }
 
@@ -457,21 +460,31 @@ fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Arc<Grant>
     grants.iter().filter(is_used).cloned().collect()
 }
 
-/// What a call on this machine is bound to: where it runs, and the scripts it would run.
+/// What a call hangs on beside its text: where it runs, and every file that an act which runs
+/// something reads or is, by its name, so that a link which is turned counts as another file.
 fn bound(call: &CallText, verdict: &Verdict, policy: String) -> Bound {
-    let scripts = verdict.acts.iter().flat_map(|act| &act.touched).filter_map(|touched| {
-        let path = touched.place.as_ref()?.resolved.clone()?;
-        (touched.effect == Effect::Execute).then_some(())?;
-        Some((path.clone(), script_hash(&path)?))
-    });
-    let named = verdict.acts.iter().flat_map(|act| &act.act.effects).filter_map(|effect| {
-        let Target::Path(path) = &effect.target else { return None };
-        let is_script = effect.effect == Effect::Execute && path.starts_with('/');
-        is_script.then(|| Some((path.clone(), script_hash(path)?))).flatten()
-    });
-    let mut scripts: Vec<(String, String)> = scripts.chain(named).collect();
+    let mut scripts: Vec<(String, String)> = Vec::new();
+    for judged in &verdict.acts {
+        let act = &judged.act;
+        if !act.effects.iter().any(|on| on.effect == Effect::Execute) {
+            continue;
+        }
+        let read = judged.touched.iter().filter(|touched| {
+            matches!(touched.effect, Effect::Read | Effect::Execute) && !touched.is_listing
+        });
+        let read = read.filter_map(|touched| Some(touched.place.as_ref()?.normalised.clone()));
+        let program = act.program().filter(|program| program.contains('/'));
+        let program = program.zip(act.directory.as_deref()).and_then(|(program, directory)| {
+            portcullis_engine::place::absolute(program, directory, call.home.as_deref())
+        });
+        for path in read.chain(program) {
+            if scripts.len() < MOST_SCRIPTS && !scripts.iter().any(|(known, _)| *known == path) {
+                let hash = script_hash(&path);
+                scripts.push((path, hash));
+            }
+        }
+    }
     scripts.sort();
-    scripts.dedup();
     Bound { cwd: call.cwd.as_deref().and_then(inode), scripts, policy, access: None }
 }
 
@@ -480,10 +493,11 @@ fn inode(path: &str) -> Option<(u64, u64)> {
     Some((metadata.dev(), metadata.ino()))
 }
 
-fn script_hash(path: &str) -> Option<String> {
-    let metadata = std::fs::metadata(path).ok()?;
-    if !metadata.is_file() || metadata.len() > MOST_SCRIPT_BYTES {
-        return None;
+/// The hash of a file's content; empty for what is none, cannot be read or is too large.
+fn script_hash(path: &str) -> String {
+    let is_small = |file: std::fs::Metadata| file.is_file() && file.len() <= MOST_SCRIPT_BYTES;
+    match std::fs::metadata(path).is_ok_and(is_small).then(|| std::fs::read(path)) {
+        Some(Ok(bytes)) => hex_sha256(&bytes),
+        Some(Err(_)) | None => String::new(),
     }
-    Some(hex_sha256(&std::fs::read(path).ok()?))
 }

@@ -6,6 +6,7 @@ use portcullis_approval::{Asker, CallText, Id};
 use portcullis_engine::Outcome;
 use portcullis_store::{AskRecord, StoreError};
 
+use super::judging::still_bound;
 use super::{Authority, Fault, record};
 
 /// How often a waiter looks by itself. What a node may have missed it reads again every second,
@@ -21,7 +22,7 @@ pub(super) enum Release {
     Settled(Box<AskRecord>),
     /// Nobody has answered yet.
     Pending(Box<AskRecord>),
-    /// An identical call took the approval.
+    /// An identical call took the approval, or what it was given for is no longer there.
     Taken,
 }
 
@@ -47,22 +48,26 @@ impl Authority {
             && call.session == record.ask.call.session;
         let now = self.now();
         let entry = record::claimed(&record.ask.asker, id, now);
-        if (is_same && record.claimed_at.is_some())
-            || self.store().claim(id, now, vec![entry]).await?
-        {
+        if is_same && record.claimed_at.is_some() {
+            return Ok(Release::Settled(Box::new(record)));
+        }
+        // Between the answer and this moment the files may have become others.
+        let is_taken = self.store().claim(id, now, vec![entry]).await?;
+        if is_taken && still_bound(&record.ask).is_ok() {
             return Ok(Release::Settled(Box::new(record)));
         }
         Ok(Release::Taken)
     }
 
-    /// Takes the one execution that an approval is good for; false where it is taken or too old.
+    /// Takes the one execution that an approval is good for; false where it is taken, too old, or
+    /// was given for other files than lie there now.
     ///
     /// # Errors
     /// The store could not keep it.
     pub async fn claim(&self, record: &AskRecord) -> Result<bool, Fault> {
         let (id, now) = (record.ask.id, self.now());
         let entry = record::claimed(&record.ask.asker, id, now);
-        Ok(self.store().claim(id, now, vec![entry]).await?)
+        Ok(self.store().claim(id, now, vec![entry]).await? && still_bound(&record.ask).is_ok())
     }
 
     /// Takes one use of each of these grants for an agent; false where one is gone.

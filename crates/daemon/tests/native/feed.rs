@@ -1,10 +1,12 @@
 //! The feed: in order, resumable, and only what one may see.
 
+use portcullis_approval::{Owners, Role};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
 
+use crate::gate::key;
 use crate::node::Node;
 
 /// A stream of server-sent events.
@@ -81,4 +83,27 @@ async fn an_agent_is_told_of_its_own_asks_only() {
     let own = node.as_key("internal-secret", "POST", "/v1/calls", &call).await.json();
     let told = stream.next().await;
     assert_eq!(told["ask"]["id"], own["ask"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_hears_of_the_asks_of_others() {
+    let node = Node::start().await;
+    let owners = Owners::Some(vec!["berta".to_owned()]);
+    let approver = key(&node, Role::Approver, "berta", owners.clone(), false).await;
+    let agent = key(&node, Role::Agent, "berta-agent", owners, false).await;
+    let node = node.restart().await;
+    let mut theirs = Stream::open(&node, &approver, "/v1/events?calls=1").await;
+    let mut ours = Stream::open(&node, &node.approver, "/v1/events").await;
+    let call = |command: &str| json!({ "tool": "Bash", "input": { "command": command } });
+    let first = node.call(&call("npm publish")).await["ask"].clone();
+    let second = node.as_key(&agent, "POST", "/v1/calls", &call("npm pack")).await.json();
+    assert_eq!(theirs.next().await["type"], "call.judged");
+    assert_eq!(theirs.next().await["ask"]["id"], second["ask"], "the first thing berta hears");
+    assert_eq!(ours.next().await["ask"]["id"], first, "who answers for all hears both");
+    assert_eq!(ours.next().await["ask"]["id"], second["ask"]);
+    node.decide(&first, &json!({ "answer": "reject" })).await;
+    node.decide(&second["ask"], &json!({ "answer": "reject" })).await;
+    let settled = theirs.next().await;
+    let told = (&settled["type"], &settled["ask"]["id"]);
+    assert_eq!(told, (&json!("ask.settled"), &second["ask"]), "nor how they ended");
 }

@@ -34,7 +34,8 @@ fn filled(route: &RouteInfo) -> String {
         .replace("{grantId}", "019444a0-1234-7abc-8000-abcdef123456")
 }
 
-async fn key(node: &Node, role: Role, name: &str, owners: Owners, ends: bool) -> String {
+/// A key made beside the node, as the owner of the machine would.
+pub async fn key(node: &Node, role: Role, name: &str, owners: Owners, ends: bool) -> String {
     let store = Sqlite::open(node.directory.path().join("db"), "local").unwrap();
     let now = Clock::new().now();
     let expires_at = ends.then_some(now);
@@ -196,4 +197,45 @@ async fn a_revoked_key_is_refused_and_refusals_are_recorded() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     panic!("the refusal was never recorded");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_refusal_is_recorded_with_who_and_what() {
+    let node = Node::start().await;
+    let nobodys = "/v1/asks/019444a0-1234-7abc-8000-abcdef123456";
+    let wrong = format!("pcl_admin_{}", "A".repeat(43));
+    let answer = json!({ "answer": "approve" });
+    let decision = format!("{nobodys}/decision");
+    #[rustfmt::skip]
+    let cases: [(&str, &str, &str, &Value, u16, &str); 5] = [
+        (&wrong,         "GET",  "/v1/asks",  &Value::Null,           401, "unknown"),
+        (&node.agent,    "POST", &decision,   &answer,                403, "unknown"),
+        (&node.approver, "POST", &decision,   &answer,                404, "approver"),
+        (&node.agent,    "POST", "/v1/calls", &json!({ "tool": 17 }), 400, "agent"),
+        (&node.admin,    "POST", "/v1/keys",  &json!({ "x": 1 }),     400, "admin"),
+    ];
+    for (key, method, path, body, status, _) in cases {
+        assert_eq!(node.as_key(key, method, path, body).await.status, status, "{method} {path}");
+    }
+    let mut entries = Vec::new();
+    for _ in 0..500 {
+        let path = "/v1/audit?kind=access.refused";
+        let audit = node.as_key(&node.admin, "GET", path, &Value::Null).await.json();
+        entries = audit["entries"].as_array().unwrap().clone();
+        if entries.len() == cases.len() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let mut told: Vec<(String, String)> = entries
+        .iter()
+        .map(|entry| (entry["actor"].to_string(), entry["data"]["status"].to_string()))
+        .collect();
+    let wanted =
+        cases.iter().map(|(.., status, actor)| (format!("{actor:?}"), format!("\"{status}\"")));
+    let mut wanted: Vec<(String, String)> = wanted.collect();
+    told.sort();
+    wanted.sort();
+    assert_eq!(told, wanted, "{entries:?}");
+    assert!(!entries.iter().any(|entry| entry.to_string().contains("pcl_")), "{entries:?}");
 }
