@@ -9,6 +9,7 @@ use anyhow::{Context, ensure};
 use crate::checkout;
 
 mod hook;
+mod peers;
 
 /// What `cargo xtask bench` takes.
 #[derive(clap::Args)]
@@ -23,7 +24,7 @@ pub struct Arguments {
 /// Runs them with their output on ours.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.name.as_deref() == Some("hook") {
-        return hook::run();
+        return hook::run(arguments.arguments.iter().any(|argument| argument == "--peers"));
     }
     if arguments.name.as_deref().is_none_or(|name| matches!(name, "daemon" | "nodes")) {
         // What is measured is the real binary.

@@ -1,5 +1,5 @@
 //! `cargo xtask bench hook`: how long a host waits for the hook, beside the least a process can
-//! take and beside hooks that others would write.
+//! take, beside hooks that others would write, and with `-- --peers` beside guards that others made.
 //!
 //! Every round starts each of them once, so that what else the machine does hits all alike;
 //! medians are compared within the run.
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use serde_json::json;
 
+use super::peers::{self, Peer};
 use crate::checkout;
 
 /// How often each is started.
@@ -50,7 +51,7 @@ struct Subject {
 }
 
 /// Builds, measures, and says which goals hold.
-pub fn run() -> anyhow::Result<()> {
+pub fn run(with_peers: bool) -> anyhow::Result<()> {
     let (big, small) = build()?;
     let root = std::env::temp_dir().join(format!("portcullis-bench-hook-{}", std::process::id()));
     let served = root.join("served");
@@ -63,8 +64,10 @@ pub fn run() -> anyhow::Result<()> {
     }
     fs::write(root.join("hook.js"), NODE)?;
     fs::write(root.join("hook.sh"), BASH)?;
+    let peers =
+        if with_peers { peers::install(&root, &mut std::io::stdout())? } else { Vec::new() };
     let daemon = serve(&big, &served)?;
-    let done = measured(&root, &big, &small, &served, &alone);
+    let done = measured(&root, &big, &small, &served, &alone, peers);
     let mut daemon = daemon;
     daemon.kill()?;
     daemon.wait()?;
@@ -78,6 +81,7 @@ fn measured(
     small: &Path,
     served: &Path,
     alone: &Path,
+    peers: Vec<Peer>,
 ) -> anyhow::Result<()> {
     let text = |path: &Path| path.display().to_string();
     let hook = |program: &Path, rest: &[&str]| {
@@ -103,6 +107,8 @@ fn measured(
         subject("node", vec!["node".into(), text(&root.join("hook.js"))], served, allow),
         subject("bash", vec!["bash".into(), text(&root.join("hook.sh")), socket], served, allow),
     ];
+    let others: Vec<&'static str> = peers.iter().map(|peer| peer.name).collect();
+    subjects.extend(peers.into_iter().map(|peer| subject(peer.name, peer.words, alone, None)));
     let mut synced = Vec::with_capacity(ROUNDS);
     let mut file = File::create(served.join("sync"))?;
     for round in 0..ROUNDS + 5 {
@@ -126,8 +132,14 @@ fn measured(
     let rss = memory(big, served)?;
     let mut out = std::io::stdout();
     writeln!(out, "medians of {ROUNDS} interleaved runs; one raw sync takes {}", shown(sync))?;
-    for name in ["true", "hook", "static hook", "alone", "static alone", "node", "bash"] {
+    let names: Vec<&'static str> = subjects.iter().map(|subject| subject.name).collect();
+    for name in names {
         writeln!(out, "{name:<14} {}", shown(of(&mut subjects, name)))?;
+    }
+    let best_alone = of(&mut subjects, "static alone").as_secs_f64();
+    for name in others {
+        let times = of(&mut subjects, name).as_secs_f64() / best_alone;
+        writeln!(out, "{name} takes {times:.1} times as long as the static hook without a daemon")?;
     }
     let bare = of(&mut subjects, "true").as_secs_f64();
     let after = |took: Duration| took.saturating_sub(sync).as_secs_f64() / bare;
