@@ -101,7 +101,7 @@ impl Command {
             Command::Check(check) => check.run(out, palette),
             Command::Explain(explain) => explain.run(out, palette),
             Command::Policy(policy) => policy.run(out, palette),
-            Command::Serve(serve) => serve.run(out, palette),
+            Command::Serve(serve) => serve.run(out),
             Command::Demo(demo) => demo.run(out, palette),
             Command::Call(call) => call.run(out, palette),
             Command::Asks(asks) => asks.run(out, palette),

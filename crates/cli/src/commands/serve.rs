@@ -27,7 +27,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::data_dir::{DataDir, write_private};
-use crate::palette::Palette;
 
 /// Runs the daemon: judges calls, keeps questions, and waits for answers.
 #[derive(Args)]
@@ -51,12 +50,12 @@ pub struct Serve {
 
 impl Serve {
     /// Serves until a signal comes.
-    pub fn run(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
+    pub fn run(self, out: &mut impl Write) -> anyhow::Result<ExitCode> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(self.serve(out, palette))
+        runtime.block_on(self.serve(out))
     }
 
-    async fn serve(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
+    async fn serve(self, out: &mut impl Write) -> anyhow::Result<ExitCode> {
         more_descriptors();
         let places = Places::of_this_user();
         let config = self.configuration(&places)?;
@@ -84,7 +83,7 @@ impl Serve {
         let node = node.with_journal(data.file(portcullis_hook_static::journal::FILE));
         let link = format!("{scheme}://{at}/#{}", node.login_code().await?);
         writeln!(out, "listening on {scheme}://{at}")?;
-        first.tell(out, palette, &link, &data)?;
+        first.tell(out, &link, &data)?;
         out.flush()?;
         let user = data.user()?;
         let (ended, end) = tokio::sync::oneshot::channel::<()>();
@@ -180,14 +179,7 @@ async fn first_things(
 }
 
 impl First {
-    fn tell(
-        &self,
-        out: &mut impl Write,
-        palette: Palette,
-        link: &str,
-        data: &DataDir,
-    ) -> anyhow::Result<()> {
-        let _ = palette;
+    fn tell(&self, out: &mut impl Write, link: &str, data: &DataDir) -> anyhow::Result<()> {
         writeln!(out, "dashboard    {link}")?;
         writeln!(out, "             (good once, for 10 minutes)")?;
         writeln!(out, "data         {}", data.path().display())?;
@@ -196,8 +188,15 @@ impl First {
         }
         if self.is_first {
             writeln!(out, "try it       portcullis demo --answer      a small agent asks you")?;
-            writeln!(out, "             portcullis asks --watch       what waits for you")?;
-            writeln!(out, "agents       portcullis keys create --role agent --name NAME")?;
+            writeln!(
+                out,
+                "             portcullis watch              what waits for you, and your answers"
+            )?;
+            writeln!(
+                out,
+                "agents       portcullis install claude     every tool call asks here first"
+            )?;
+            writeln!(out, "             portcullis keys create --role agent --name NAME")?;
         }
         Ok(())
     }
