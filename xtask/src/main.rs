@@ -22,6 +22,7 @@ mod packages;
 mod schemathesis;
 mod simulate;
 mod test;
+mod threats;
 mod tidy;
 mod web;
 
@@ -39,6 +40,8 @@ enum Command {
     Test(test::Arguments),
     /// Checks the rules of the house that a machine can check.
     Tidy(tidy::Arguments),
+    /// Checks that every promise of the threat model has a test that lives.
+    Threats(threats::Arguments),
     /// Compares what the reader accepts with what the shells accept.
     Differential(differential::Arguments),
     /// Compares what ran in a real bash with what the tree named.
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
     let done = match Xtask::parse().command {
         Command::Test(arguments) => test::run(&arguments),
         Command::Tidy(arguments) => tidy::run(&arguments),
+        Command::Threats(arguments) => threats::run(&arguments),
         Command::Differential(arguments) => differential::run(&arguments),
         Command::Meaning(arguments) => meaning::run(arguments),
         Command::Oracle(arguments) => oracle::run(&arguments),

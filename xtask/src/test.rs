@@ -11,6 +11,7 @@ use std::time::Instant;
 use anyhow::ensure;
 
 use crate::checkout;
+use crate::threats;
 use crate::tidy;
 use process::run as run_process;
 use tally::Tally;
@@ -28,6 +29,7 @@ const ORACLE_COMMANDS: &str = "300";
 const ORACLE_SECONDS: &str = "60";
 const KILLS: &str = "20";
 const NODE_ROUNDS: &str = "8";
+const WORLDS: &str = "2000";
 const SCHEMA_EXAMPLES: &str = "10";
 const FUZZ_SECONDS: &str = "120";
 const FUZZ_RUNS: &[&str] = &["--", "-seed=1", "-runs=100000"];
@@ -73,6 +75,7 @@ const WATCH: &[Tool] = &[Tool::Bash, Tool::Strace, Tool::Unshare];
 const STEPS: &[Step] = &[
     Step { name: "format",       needs: &[],                   check: format },
     Step { name: "tidy",         needs: &[],                   check: tidy },
+    Step { name: "threats",      needs: &[],                   check: threats },
     Step { name: "lint",         needs: &[],                   check: lint },
     Step { name: "docs",         needs: &[],                   check: docs },
     Step { name: "unit",         needs: UNIT,                  check: unit },
@@ -82,6 +85,7 @@ const STEPS: &[Step] = &[
     Step { name: "oracle",       needs: WATCH,                 check: oracle },
     Step { name: "kill",         needs: &[],                   check: kill },
     Step { name: "nodes",        needs: &[Tool::Postgres, Tool::CppCompiler], check: nodes },
+    Step { name: "simulate",     needs: &[],                   check: simulate },
     Step { name: "clients",      needs: &[Tool::Node, Tool::Npm], check: clients },
     Step { name: "web",          needs: &[Tool::Node, Tool::Npm, Tool::Chromium], check: web },
     Step { name: "schemathesis", needs: &[Tool::Python],       check: schemathesis },
@@ -135,6 +139,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         std::process::exit(1);
     }
     Ok(())
+}
+
+/// Whether there is a step of this name.
+pub fn has_step(name: &str) -> bool {
+    STEPS.iter().any(|step| step.name == name)
 }
 
 fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Step>> {
@@ -206,6 +215,15 @@ fn tidy(root: &Path) -> anyhow::Result<Report> {
     })
 }
 
+fn threats(root: &Path) -> anyhow::Result<Report> {
+    let checked = threats::check(root)?;
+    Ok(Report {
+        tally: Tally::of(checked.faults.is_empty()),
+        note: checked.counts,
+        output: checked.faults.join("\n"),
+    })
+}
+
 fn unit(root: &Path) -> anyhow::Result<Report> {
     if tools::answers("cargo-nextest") {
         counted(cargo(root).args(["nextest", "run", "--workspace", "--no-fail-fast"]))
@@ -257,6 +275,12 @@ fn kill(root: &Path) -> anyhow::Result<Report> {
 fn nodes(root: &Path) -> anyhow::Result<Report> {
     let report = whole(xtask(root).arg("nodes").args(["--rounds", NODE_ROUNDS]))?;
     Ok(report.noted("nodes: "))
+}
+
+/// Some small simulated worlds; the long run takes a million, and large ones.
+fn simulate(root: &Path) -> anyhow::Result<Report> {
+    let report = whole(xtask(root).arg("simulate").args(["--seeds", WORLDS, "--large", "0"]))?;
+    Ok(report.noted("simulate: "))
 }
 
 /// The real clients of other systems against the daemon.

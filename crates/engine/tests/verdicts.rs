@@ -279,7 +279,34 @@ fn mistakes(case: &Table, verdict: &Verdict) -> Vec<String> {
         Some(strictest.name().to_owned()),
         verdict.outcome.name().to_owned(),
     );
+    if verdict.outcome != Outcome::Allow {
+        for reason in &verdict.reasons {
+            if let Some(word) = teaches(&reason.message) {
+                wrong.push(format!("says `{}`, and `{word}` names a way round", reason.message));
+            }
+        }
+    }
     wrong
+}
+
+/// Words of a refusal that would name a way round it; what it quotes is the agent's own.
+fn teaches(message: &str) -> Option<&'static str> {
+    const WAYS: [&str; 12] = [
+        "bypass",
+        "pause",
+        "uninstall",
+        "disable",
+        "switch off",
+        "turn off",
+        "allow rule",
+        "instead",
+        "try ",
+        "trust",
+        "accept-edits",
+        "unless",
+    ];
+    let own: String = message.split('`').step_by(2).collect();
+    WAYS.into_iter().find(|way| own.contains(way))
 }
 
 fn shown(case: &Table, mode: Option<Mode>) -> String {
