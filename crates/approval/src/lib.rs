@@ -19,6 +19,7 @@ pub mod moment;
 pub mod receipt;
 pub mod redact;
 pub mod settle;
+pub mod verify;
 
 pub use approver::Approver;
 pub use ask::{Ask, Asker, CallText, Offer};

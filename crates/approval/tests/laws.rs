@@ -13,6 +13,8 @@ mod ending;
 mod samples;
 #[path = "laws/settling.rs"]
 mod settling;
+#[path = "laws/tampering.rs"]
+mod tampering;
 #[path = "laws/texts.rs"]
 mod texts;
 

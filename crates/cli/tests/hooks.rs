@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod hooks {
+    pub mod apart;
     pub mod daemon;
     pub mod faults;
     pub mod house;

@@ -254,6 +254,14 @@ fn the_audit_shows_what_was_changed() {
     assert_eq!(what, "its checkpoint stands in the wrong place");
     let tail = lines.iter().skip(first).fold(String::new(), |text, line| text + line + "\n");
     assert!(verify(&tail).1["begins_behind"]["local"].as_u64() > Some(0), "older ones are gone");
+    let cut = lines.iter().take(first).fold(String::new(), |text, line| text + line + "\n");
+    assert_eq!(verify(&cut).0, 0, "without a signature nothing tells that more was there");
+    fs::write(home.0.join("kept"), lines[point]).unwrap();
+    let kept = ["audit", "verify", "audit.jsonl", "--checkpoint", "kept"];
+    let missed = home.says(&kept);
+    assert!(missed.code == 1 && missed.out.contains("signed for and is missing"), "{}", missed.out);
+    fs::write(&file, &text).unwrap();
+    assert_eq!(home.says(&kept).code, 0, "what was kept elsewhere tells");
     let forged = text.replace("\"signature\":\"", "\"signature\":\"A");
     assert_eq!(verify(&forged).0, 1, "nobody signed that");
     fs::write(home.0.join("other.pub"), format!("{}\n", "ab".repeat(32))).unwrap();

@@ -73,17 +73,23 @@ enum Action {
         /// given.
         #[arg(long, value_name = "FILE")]
         public_key: Option<PathBuf>,
+        /// A checkpoint that was kept elsewhere, as `GET /v1/audit/checkpoint` gave it: whatever
+        /// was cut off since then is missed.
+        #[arg(long, value_name = "FILE")]
+        checkpoint: Option<PathBuf>,
     },
 }
 
 impl Audit {
     /// Shows, exports or checks.
     pub fn run(self, out: &mut impl Write, palette: Palette) -> anyhow::Result<ExitCode> {
-        if let Action::Verify { file: Some(file), public_key } = &self.action {
+        if let Action::Verify { file: Some(file), public_key, checkpoint } = &self.action {
             let found = checking_key(public_key.as_deref(), self.data_dir.as_deref());
             // Whoever checks a file may have no data directory.
             let public = if public_key.is_some() { Some(found?) } else { found.ok() };
-            return verify::file(out, file, public, self.json, palette);
+            let kept = checkpoint.as_deref();
+            let how = verify::How { public, kept, as_json: self.json, palette };
+            return verify::file(out, file, how);
         }
         let data = DataDir::find(self.data_dir.as_deref())?;
         let is_there = self.store.is_some() || data.file("portcullis.db").exists();
@@ -130,9 +136,11 @@ impl Audit {
                 export(&mut made, store).await?;
                 made.flush()?;
             }
-            Action::Verify { public_key, .. } => {
+            Action::Verify { public_key, checkpoint, .. } => {
                 let public = Some(checking_key(public_key.as_deref(), self.data_dir.as_deref())?);
-                return verify::store(out, store, public, self.json, palette).await;
+                let kept = checkpoint.as_deref();
+                let how = verify::How { public, kept, as_json: self.json, palette };
+                return verify::store(out, store, how).await;
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -83,10 +83,11 @@ impl Store {
         })
     }
 
-    /// The key to check the audit by. A store may be looked at from where its key is not.
-    fn public(&self) -> anyhow::Result<Option<[u8; 32]>> {
+    /// How the audit is checked. A store may be looked at from where its key is not.
+    fn how(&self, palette: Palette) -> anyhow::Result<audit::verify::How<'_>> {
         let found = checking_key(self.public_key.as_deref(), self.data_dir.as_deref());
-        if self.public_key.is_some() { found.map(Some) } else { Ok(found.ok()) }
+        let public = if self.public_key.is_some() { Some(found?) } else { found.ok() };
+        Ok(audit::verify::How { public, kept: None, as_json: self.json, palette })
     }
 
     async fn check(
@@ -114,7 +115,7 @@ impl Store {
         if !self.json {
             writeln!(out, "the store answers; {pending} asks are pending")?;
         }
-        audit::verify::store(out, store, self.public()?, self.json, palette).await
+        audit::verify::store(out, store, self.how(palette)?).await
     }
 
     async fn migrate(
@@ -152,7 +153,7 @@ impl Store {
             writeln!(out, "moved {rows} rows to {}", without_password(to))?;
         }
         let store = open_store(to).await?;
-        let done = audit::verify::store(out, &*store, self.public()?, self.json, palette).await;
+        let done = audit::verify::store(out, &*store, self.how(palette)?).await;
         store.close().await;
         done
     }
