@@ -19,6 +19,7 @@ mod meaning;
 mod nodes;
 mod oracle;
 mod packages;
+mod sbom;
 mod schemathesis;
 mod simulate;
 mod test;
@@ -42,6 +43,8 @@ enum Command {
     Tidy(tidy::Arguments),
     /// Checks that every promise of the threat model has a test that lives.
     Threats(threats::Arguments),
+    /// Writes what the product is made of as a CycloneDX document.
+    Sbom(sbom::Arguments),
     /// Compares what the reader accepts with what the shells accept.
     Differential(differential::Arguments),
     /// Compares what ran in a real bash with what the tree named.
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => test::run(&arguments),
         Command::Tidy(arguments) => tidy::run(&arguments),
         Command::Threats(arguments) => threats::run(&arguments),
+        Command::Sbom(arguments) => sbom::run(&arguments),
         Command::Differential(arguments) => differential::run(&arguments),
         Command::Meaning(arguments) => meaning::run(arguments),
         Command::Oracle(arguments) => oracle::run(&arguments),
