@@ -335,6 +335,12 @@ pub trait Store: Asks + Grants + Keys + Devices + Runs + Audit {
     /// numbers and may be late; whoever hears it reads the store.
     fn bell(&self) -> watch::Receiver<u64>;
 
+    /// The newest position at which something else than a verdict may have been recorded, known
+    /// before the bell rings for it: who does not care for verdicts need not look behind it.
+    fn newest_change(&self) -> u64 {
+        u64::MAX
+    }
+
     /// The name of this node's chain.
     fn node(&self) -> &str;
 

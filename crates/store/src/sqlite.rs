@@ -26,6 +26,7 @@ mod conditions;
 mod devices;
 mod grants;
 mod keys;
+mod log;
 mod presence;
 mod prune;
 mod reader;
@@ -85,6 +86,10 @@ impl Store for Sqlite {
 
     fn bell(&self) -> watch::Receiver<u64> {
         self.bell.clone()
+    }
+
+    fn newest_change(&self) -> u64 {
+        self.writer.newest_change()
     }
 
     fn node(&self) -> &str {

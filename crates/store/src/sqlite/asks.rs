@@ -23,10 +23,13 @@ const INSERT_TEXTS: &str = "INSERT INTO ask_texts (number, door, tool, input, cw
     host, description, bound, verdict, tier, is_firm, offers, fallback, profile) \
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-// `state = 'pending'` settles the race: the second writer changes no row.
+// `state = 'pending'` settles the race: the second writer finds no row. What an update gives back
+// by itself would go through a table of its own.
+const UNSETTLED: &str = "SELECT number, key FROM asks WHERE id = ?1 AND state = 'pending'";
+
 const SETTLE: &str = "UPDATE asks SET state = ?2, outcome = ?3, reply = ?4, scope = ?5, \
     decided_by = ?6, decided_door = ?7, decided_at = ?8, reason = ?9, feedback = ?10, \
-    decided_input = ?11, grants = ?12 WHERE id = ?1 AND state = 'pending' RETURNING key";
+    decided_input = ?11, grants = ?12 WHERE number = ?1";
 
 const CLAIM: &str = "UPDATE asks SET claimed_at = ?2 WHERE id = ?1 AND outcome = 'allow' \
     AND claimed_at IS NULL AND ?2 <= decided_at + unused_approval_s * 1000";
@@ -60,7 +63,7 @@ impl Asks for Sqlite {
         entries: Opening,
     ) -> Result<Opened, StoreError> {
         let (ask, entries) = (ask.clone(), entries.in_order());
-        self.writer.run(move |group| open(group, &ask, most_pending, &entries)).await
+        self.writer.run_plain(move |group| open(group, &ask, most_pending, &entries)).await
     }
 
     async fn settle_ask(
@@ -69,12 +72,12 @@ impl Asks for Sqlite {
         entries: Vec<Entry>,
     ) -> Result<(), StoreError> {
         let (settlement, entries) = (settlement.clone(), in_order(entries));
-        self.writer.run(move |group| settle(group, &settlement, &entries)).await
+        self.writer.run_plain(move |group| settle(group, &settlement, &entries)).await
     }
 
     async fn claim(&self, ask: Id, at: Moment, entries: Vec<Entry>) -> Result<bool, StoreError> {
         let entries = in_order(entries);
-        self.writer.run(move |group| claim(group, ask, at, &entries)).await
+        self.writer.run_plain(move |group| claim(group, ask, at, &entries)).await
     }
 
     async fn ask(&self, id: Id) -> Result<Option<AskRecord>, StoreError> {
@@ -186,29 +189,27 @@ fn settle(
     if decision.state == State::Pending {
         return Err(broken("a decision that leaves its ask pending"));
     }
-    let key: Option<[u8; 16]> = db
-        .prepare_cached(SETTLE)?
-        .query_row(
-            params![
-                decision.ask.as_bytes(),
-                decision.state.name(),
-                decision.outcome.name(),
-                decision.reply.map(portcullis_approval::Reply::name),
-                decision.scope.name(),
-                decision.by,
-                decision.door,
-                decision.at.ms(),
-                decision.reason,
-                decision.feedback,
-                decision.input,
-                rows::ids(&decision.grants),
-            ],
-            |row| row.get(0),
-        )
+    let unsettled: Option<(i64, [u8; 16])> = db
+        .prepare_cached(UNSETTLED)?
+        .query_row([decision.ask.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let Some(key) = key else {
+    let Some((number, key)) = unsettled else {
         return Err(standing_decision(db, decision.ask)?);
     };
+    db.prepare_cached(SETTLE)?.execute(params![
+        number,
+        decision.state.name(),
+        decision.outcome.name(),
+        decision.reply.map(portcullis_approval::Reply::name),
+        decision.scope.name(),
+        decision.by,
+        decision.door,
+        decision.at.ms(),
+        decision.reason,
+        decision.feedback,
+        decision.input,
+        rows::ids(&decision.grants),
+    ])?;
     db.prepare_cached(ONE_LESS)?.execute([key])?;
     for grant in &settlement.grants {
         grants::insert(db, grant)?;

@@ -23,12 +23,14 @@ const HIDDEN: &str = "SELECT node, base_position FROM chains \
 impl Audit for Sqlite {
     async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError> {
         let filter = filter.clone();
-        self.readers.read(move |db| list(db, &filter)).await
+        let is_at_hand = self.bell.borrow().saturating_sub(filter.after) <= AT_HAND;
+        let list = move |db: &Connection| list(db, &filter);
+        if is_at_hand { self.readers.glance(list).await } else { self.readers.read(list).await }
     }
 
     async fn head(&self) -> Result<Head, StoreError> {
         let node = self.node.clone();
-        self.readers.read(move |db| chain::head(db, &node)).await
+        self.readers.glance(move |db| chain::head(db, &node)).await
     }
 
     async fn add_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
@@ -40,6 +42,10 @@ impl Audit for Sqlite {
         self.readers.read(checkpoints).await
     }
 }
+
+/// So few entries behind the newest are read where they are asked for.
+const AT_HAND: u64 = 64;
+
 /// So many entries are looked through one by one rather than found by their kind.
 const NEAR: u64 = 2048;
 

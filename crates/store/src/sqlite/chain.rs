@@ -27,6 +27,9 @@ const TOUCH: &str = "INSERT INTO chains (node, seq, hash, position) VALUES ('', 
 
 const UNTOUCH: &str = "DELETE FROM chains WHERE node = ''";
 
+/// The kind of entries that verdicts leave.
+const VERDICT: &str = "call.judged";
+
 /// Where a chain stands.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
@@ -40,8 +43,10 @@ pub(super) struct Group<'a> {
     /// The connection it runs on.
     pub(super) db: &'a Connection,
     node: &'a str,
-    began: u64,
+    began: Place,
     place: Place,
+    /// Whether something else than verdicts was appended.
+    has_changes: bool,
 }
 
 impl<'a> Group<'a> {
@@ -49,7 +54,8 @@ impl<'a> Group<'a> {
     pub(super) fn begin(db: &'a Connection, node: &'a str) -> Result<Group<'a>, StoreError> {
         let head = read_head(db, node)?;
         let (seq, hash) = head.unwrap_or((0, NOTHING));
-        Ok(Group { db, node, began: seq, place: Place { seq, hash, position: newest(db)? } })
+        let place = Place { seq, hash, position: newest(db)? };
+        Ok(Group { db, node, began: place, place, has_changes: false })
     }
 
     /// Where the chain stands now.
@@ -69,6 +75,7 @@ impl<'a> Group<'a> {
         }
         let mut append = self.db.prepare_cached(APPEND)?;
         for entry in entries {
+            self.has_changes |= entry.kind != VERDICT;
             let place = &mut self.place;
             let prev = place.hash;
             let link = Link { node: self.node, seq: place.seq + 1, prev };
@@ -107,10 +114,16 @@ impl<'a> Group<'a> {
 
     /// Writes down where the chain stands; the newest position.
     pub(super) fn end(&self) -> Result<u64, StoreError> {
-        if self.place.seq != self.began {
+        if self.place.seq != self.began.seq {
             self.write_head()?;
         }
         Ok(self.place.position)
+    }
+
+    /// Whether only verdicts were recorded since a position, which is where the group must have
+    /// begun: what another process wrote meanwhile may be anything.
+    pub(super) const fn is_quiet_since(&self, position: u64) -> bool {
+        self.began.position == position && !self.has_changes
     }
 
     /// Writes something and takes it back: what is written as it was before, `SQLite` leaves.

@@ -21,14 +21,10 @@ const MIGRATIONS: &[&str] = &[
 const APPLICATION: i64 = 0x7063_6c73;
 
 /// How long another process may hold the lock: the CLI writes for a moment.
-const BUSY: Duration = Duration::from_secs(5);
+pub(super) const BUSY: Duration = Duration::from_secs(5);
 
 /// Statements kept ready in each connection.
 const STATEMENTS: usize = 96;
-
-/// Pages of the log after which it is written back: large enough that a burst pays for it rarely,
-/// small enough to be read again at once after a crash.
-const LOG_PAGES: i64 = 4000;
 
 /// Kibibytes of pages kept in memory, by the writer and by each reader.
 const WRITER_CACHE: i64 = 16 * 1024;
@@ -48,7 +44,6 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     db.pragma_update(None, "synchronous", "FULL")?;
     db.pragma_update(None, "foreign_keys", true)?;
     db.pragma_update(None, "temp_store", "MEMORY")?;
-    db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     db.pragma_update(None, "cache_size", -WRITER_CACHE)?;
     Ok(db)
 }

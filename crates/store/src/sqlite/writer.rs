@@ -1,10 +1,12 @@
 //! The one thread that writes.
 //!
-//! It takes what waits in its queue into one transaction, so that one sync is shared by many. Each
-//! job stands in a savepoint of its own: one that fails changes nothing and disturbs no other.
-//! Whoever waits is answered after the commit, and if that fails, every job of the group failed.
+//! It takes what waits in its queue into one transaction, so that one sync is shared by many. A job
+//! that fails changes nothing and disturbs no other: those that may fail half done stand in a
+//! savepoint of their own, the others look before they write. Whoever waits is answered after the
+//! commit, and if that fails, every job of the group failed.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::Duration;
 
@@ -12,6 +14,7 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use super::chain::Group;
+use super::log::Log;
 use super::presence::Presence;
 use crate::{StoreError, broken};
 
@@ -40,7 +43,7 @@ enum Message {
 
 /// A job with the one who waits for it.
 trait Work: Send {
-    /// Whether it may fail half done, and must then be taken back alone.
+    /// Whether it may fail half done, and is then taken back alone.
     fn may_fail(&self) -> bool;
 
     /// Runs it; whether it may stand.
@@ -87,25 +90,40 @@ where
 pub(super) struct Writer {
     queue: Sender<Message>,
     places: Arc<Semaphore>,
+    changed: Arc<AtomicU64>,
 }
 
 impl Writer {
     /// Starts the thread.
     pub(super) fn start(
-        db: Connection,
+        mut db: Connection,
         presence: Presence,
         node: String,
         bell: watch::Sender<u64>,
     ) -> Result<Writer, StoreError> {
+        let log = Log::watch(&mut db)?;
         let (queue, messages) = channel();
+        let newest = *bell.borrow();
+        let changed = Arc::new(AtomicU64::new(newest));
         let places = Arc::new(Semaphore::new(QUEUE));
         let shared = Arc::clone(&places);
-        let thread = Thread { db, presence, node, bell, messages, places: shared, version: None };
+        let thread = Thread {
+            db,
+            log,
+            presence,
+            node,
+            bell,
+            newest,
+            changed: Arc::clone(&changed),
+            messages,
+            places: shared,
+            version: None,
+        };
         std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || thread.run())
             .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-        Ok(Writer { queue, places })
+        Ok(Writer { queue, places, changed })
     }
 
     /// Runs a job; what it returned is durable when this returns.
@@ -117,7 +135,9 @@ impl Writer {
         self.queue(true, run).await
     }
 
-    /// Runs a job that nothing but a broken store makes fail; then its whole group fails with it.
+    /// Runs a job that looks before it writes: behind its first change nothing but a broken store
+    /// makes it fail, and then its whole group fails with it. It is spared a savepoint, for which
+    /// every page that it changes would be copied.
     pub(super) async fn run_plain<F, T>(&self, run: F) -> Result<T, StoreError>
     where
         F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -139,6 +159,11 @@ impl Writer {
         answer.await.map_err(|_| closed())?
     }
 
+    /// The newest position at which something else than a verdict may stand.
+    pub(super) fn newest_change(&self) -> u64 {
+        self.changed.load(Ordering::Acquire)
+    }
+
     /// Finishes what was begun, and refuses what comes after.
     pub(super) async fn close(&self) {
         self.places.close();
@@ -151,9 +176,14 @@ impl Writer {
 
 struct Thread {
     db: Connection,
+    log: Log,
     presence: Presence,
     node: String,
     bell: watch::Sender<u64>,
+    /// The newest position that is known here.
+    newest: u64,
+    /// The newest one at which something else than a verdict may stand.
+    changed: Arc<AtomicU64>,
     messages: Receiver<Message>,
     places: Arc<Semaphore>,
     /// What `data_version` was: it changes when another process has written.
@@ -192,6 +222,7 @@ impl Thread {
             if let Ok(position) = committed {
                 self.ring(position);
             }
+            self.log.tend(&self.db);
             if closing.is_some() {
                 break closing;
             }
@@ -236,14 +267,18 @@ impl Thread {
         statement("BEGIN IMMEDIATE")?;
         let mut group = Group::begin(db, &self.node)?;
         for work in works {
+            let before = group.head();
             if !work.may_fail() {
-                if work.run(&mut group) {
-                    continue;
+                let changes = db.total_changes();
+                if !work.run(&mut group) {
+                    if db.total_changes() != changes || db.is_autocommit() {
+                        return Err(broken("a job failed half done"));
+                    }
+                    group.return_to(before);
                 }
-                return Err(broken("an entry could not be appended"));
+                continue;
             }
             statement("SAVEPOINT job")?;
-            let before = group.head();
             if !work.run(&mut group) {
                 // A full disk ends the whole transaction by itself; then there is nothing to go on
                 // with, and going on would commit each statement by itself.
@@ -256,8 +291,13 @@ impl Thread {
             statement("RELEASE job")?;
         }
         let position = group.end()?;
+        let is_quiet = group.is_quiet_since(self.newest);
         self.presence.check()?;
         statement("COMMIT")?;
+        self.newest = position;
+        if !is_quiet {
+            self.changed.store(position, Ordering::Release);
+        }
         Ok(position)
     }
 
@@ -267,6 +307,8 @@ impl Thread {
         if version != self.version {
             self.version = version;
             if let Ok(position) = super::chain::newest(&self.db) {
+                self.newest = position;
+                self.changed.store(position, Ordering::Release);
                 self.ring(position);
             }
         }
