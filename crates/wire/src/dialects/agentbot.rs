@@ -5,7 +5,9 @@
 
 pub mod answers;
 
-use serde::Deserialize;
+use std::borrow::Cow;
+
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -51,7 +53,7 @@ impl Classify {
     /// # Errors
     /// It is none.
     pub fn read(bytes: &[u8]) -> Result<Classify, Sentence> {
-        let (members, text) = object(bytes)?;
+        let (mut members, text) = object(bytes)?;
         let tool = match members.get("toolName") {
             None => return Err("Missing toolName".to_owned()),
             Some(Value::String(tool)) if tool.is_empty() => {
@@ -60,12 +62,14 @@ impl Classify {
             Some(Value::String(tool)) if body::name("toolName", tool).is_ok() => tool.clone(),
             Some(_) => return Err(invalid("toolName")),
         };
-        let input = members.get("toolInput").cloned().unwrap_or_else(|| Value::Object(Map::new()));
+        let given = members.remove("toolInput");
+        let raw = given.as_ref().and_then(|_| raw_member(text, "toolInput"));
+        let input = given.unwrap_or_else(|| Value::Object(Map::new()));
         check_input(&input)?;
         Ok(Classify {
             tool,
             input,
-            input_text: raw_member(text, "toolInput").unwrap_or_else(|| "{}".to_owned()),
+            input_text: raw.unwrap_or_else(|| "{}".to_owned()),
             agent: label(&members, "agentId")?,
             user: label(&members, "userId")?,
         })
@@ -318,14 +322,30 @@ fn check_input(input: &Value) -> Result<(), Sentence> {
 
 /// A member of an object, to the byte.
 fn raw_member(text: &str, name: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(transparent)]
-    struct Members<'a> {
-        #[serde(borrow)]
-        members: std::collections::HashMap<String, &'a RawValue>,
+    struct Member<'n>(&'n str);
+
+    impl<'de> Visitor<'de> for Member<'_> {
+        type Value = Option<&'de RawValue>;
+
+        fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            out.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+            let mut found = None;
+            while let Some(name) = members.next_key::<Cow<'de, str>>()? {
+                if name == self.0 {
+                    found = Some(members.next_value()?);
+                } else {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok(found)
+        }
     }
-    let Members { members } = serde_json::from_str(text).ok()?;
-    members.get(name).map(|raw| raw.get().to_owned())
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let found = reader.deserialize_map(Member(name)).ok()?;
+    found.map(|raw| raw.get().to_owned())
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ fn content(rule: &str) -> &str {
 
 /// What a call that may run consists of.
 fn subjects(call: &CallText, verdict: &Verdict) -> String {
-    if shell_field(call).is_none() {
+    if !SHELLS.contains(&call.tool.as_str()) && shell_field(call).is_none() {
         return one_line(&call.tool);
     }
     let mut found: Vec<String> = Vec::new();
