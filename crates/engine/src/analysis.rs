@@ -12,6 +12,7 @@ pub(crate) mod names;
 mod own;
 mod redirect;
 mod refused;
+mod rounds;
 mod sets;
 mod simple;
 mod state;

@@ -111,6 +111,8 @@ pub struct Known<'a> {
     pub directory: Option<&'a str>,
     /// Variables that were last set to a path below a home.
     pub homes: &'a BTreeMap<String, String>,
+    /// Variables of loops and what they hold in this round.
+    pub round: &'a [(&'a str, &'a str)],
 }
 
 /// The arguments a list of words stands for.
@@ -295,10 +297,16 @@ impl<'a> Shape<'a> {
         let is_plain = expansion.prefix == Prefix::None
             && expansion.operator == Action::Read
             && expansion.subscript.is_empty();
+        let name = self.tree.text(expansion.name);
+        let held = self.known.round.iter().find(|(held, _)| held.as_bytes() == name);
+        if let Some((_, value)) = held.filter(|_| is_plain) {
+            self.push(value);
+            return Some(());
+        }
         if !is_plain || !self.text.is_empty() {
             return None;
         }
-        match self.tree.text(expansion.name) {
+        match name {
             b"HOME" => {
                 self.home = true;
                 self.push("~");

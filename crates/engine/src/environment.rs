@@ -42,6 +42,12 @@ fn fits(glob: &str, name: &str) -> bool {
     (first == Some(b'*') || first == own) && glob::matches(glob, name)
 }
 
+/// Whether a program is known to read no variable but the listed ones, and to start nothing.
+#[must_use]
+pub fn is_unmoved(program: &str) -> bool {
+    UNMOVED.binary_search(&program).is_ok() || UNMOVED_GLOBS.contains(&program)
+}
+
 /// Whether a variable holds a secret, by its name.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {

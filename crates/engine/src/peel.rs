@@ -102,6 +102,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
     }
     if let Some(name) = &analysis.state.exported
         && !program.is_builtin
+        && !environment::is_unmoved(program.name)
     {
         let message = format!("runs with variable `{name}`, which is not known to be harmless");
         act.unknown.get_or_insert(unknown(&act, &message, false));
@@ -135,6 +136,7 @@ fn judge_assignments(act: &mut Act) {
         let Some(assigned) = act.assignments.get(at) else { continue };
         match environment::setting(&assigned.name, assigned.value.as_deref()) {
             Setting::Harmless => {}
+            Setting::Foreign if act.base_name().is_some_and(environment::is_unmoved) => {}
             Setting::Foreign => {
                 let message = format!("variable `{}` is not known to be harmless", assigned.name);
                 act.unknown.get_or_insert(Unknown { message, span: act.span, is_dynamic: false });
@@ -143,6 +145,28 @@ fn judge_assignments(act: &mut Act) {
             Setting::Loader if assigned.name == "IFS" && act.program() == Some("read") => {}
             Setting::Loader => act.note("loader_environment", act.span),
         }
+    }
+}
+
+/// A variable that is set for an act and not known to be harmless.
+fn foreign(act: &Act) -> Option<String> {
+    let is_foreign = |assigned: &&Assigned| {
+        environment::setting(&assigned.name, assigned.value.as_deref()) == Setting::Foreign
+    };
+    act.assignments.iter().find(is_foreign).map(|assigned| assigned.name.clone())
+}
+
+/// Adds what an act prints, as far as words and names of files go.
+fn add_printed(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
+    act.dashes = dashes::printed(analysis, act, usage);
+    act.picks = dashes::picks(act, usage);
+    act.prints = names::printed(act, usage, usage.entry.prints);
+    let is_text = |kind| matches!(kind, ValueKind::Awk | ValueKind::Jq);
+    for given in usage.values.iter().filter(|given| is_text(given.kind)) {
+        act.prints.extend(names::of_program(given.arg.prefix()));
+    }
+    if analysis.makes(act, usage) {
+        act.prints.push(names::made());
     }
 }
 
@@ -216,16 +240,7 @@ fn take(
     {
         reader::read(name, analysis, &mut act, &usage, &mut inner);
     }
-    act.dashes = dashes::printed(analysis, &act, &usage);
-    act.picks = dashes::picks(&act, &usage);
-    act.prints = names::printed(&act, &usage, usage.entry.prints);
-    let is_text = |kind| matches!(kind, ValueKind::Awk | ValueKind::Jq);
-    for given in usage.values.iter().filter(|given| is_text(given.kind)) {
-        act.prints.extend(names::of_program(given.arg.prefix()));
-    }
-    if analysis.makes(&act, &usage) {
-        act.prints.push(names::made());
-    }
+    add_printed(analysis, &mut act, &usage);
     if dashes::is_given(usage.entry.takes_names, &usage) {
         let target = Target::Unknown(String::new());
         act.effects.push(EffectOn::new(Effect::Read, target));
@@ -244,10 +259,19 @@ fn take(
     let is_linked = usage.wraps != Wraps::Plain && !inner.is_empty();
     let (span, is_fetched) = (act.span, act.is_fetched);
     let directory = act.directory.clone();
+    let foreign = foreign(&act);
     let place = analysis.push(act);
     analysis.via.push(program.name.to_owned());
+    let exported = analysis.state.exported.clone();
     for inner in inner {
+        // What is set for a shell is set for everything that its text runs.
+        if foreign.is_some() && matches!(inner, Inner::Text(..)) {
+            analysis.state.exported.clone_from(&foreign);
+        }
         run(analysis, inner, span, directory.as_deref(), is_fetched);
+        if foreign.is_some() {
+            analysis.state.exported.clone_from(&exported);
+        }
     }
     analysis.via.pop();
     if is_linked {

@@ -9,6 +9,7 @@ mod builtin;
 mod cloud;
 mod container;
 pub(crate) mod database;
+mod fd;
 pub(crate) mod file;
 mod git;
 mod interpreter;
@@ -53,7 +54,7 @@ pub(crate) fn read(
         "kubectl-exec" => container::kubectl_exec(&mut reading),
         "sql" => database::sql(&mut reading),
         "dd" => file::dd(&mut reading),
-        "fd" => file::fd(&mut reading),
+        "fd" => fd::fd(&mut reading),
         "find" => file::find(&mut reading),
         "parallel" => file::parallel(&mut reading),
         "patch" => file::patch(&mut reading),

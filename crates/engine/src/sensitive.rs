@@ -83,7 +83,7 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     if let Some(pattern) = find(&below, access).filter(|pattern| pattern.is_directory()) {
         return Some(pattern);
     }
-    let has_text = open.bytes().any(|byte| !b"*?/[].".contains(&byte));
+    let has_text = has_text(open);
     let asks_for_hidden = open.split('/').any(|part| part.starts_with('.'));
     if !has_text && !asks_for_hidden {
         return None;
@@ -133,20 +133,34 @@ pub fn own_below(path: &str, home: &str) -> Option<&'static Pattern> {
     let (path, home) = (folded(path), folded(home));
     let below = path.strip_prefix(home.trim_end_matches('/'))?;
     let below: Vec<&str> = segments(below).collect();
-    table::PATTERNS.iter().filter(|pattern| pattern.denies && pattern.is_directory()).find(|own| {
-        let named = own.segments.split_first().filter(|(first, _)| **first == "**");
-        named.is_some_and(|(_, named)| {
-            !below.is_empty() && below.len() < named.len() && named.starts_with(&below)
-        })
-    })
+    let mut own = table::PATTERNS.iter().filter(|own| own.denies && own.is_directory());
+    own.find(|own| own.is_below(&below))
+}
+
+/// A secret that lies somewhere below a hidden directory of a home, by the list.
+#[must_use]
+pub fn secret_below(path: &str, home: &str) -> Option<&'static Pattern> {
+    let (path, home) = (folded(path), folded(home));
+    let below = path.strip_prefix(home.trim_end_matches('/'))?;
+    let below: Vec<&str> = segments(below).collect();
+    let first = below.first()?;
+    if !first.starts_with('.') && *first != "library" {
+        return None;
+    }
+    table::PATTERNS.iter().filter(|pattern| pattern.reads).find(|pattern| pattern.is_below(&below))
 }
 
 /// A pattern's directory up to the first sign, and the rest.
-fn split_open(glob: &str) -> (&str, &str) {
+pub(crate) fn split_open(glob: &str) -> (&str, &str) {
     let open = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());
     let head = glob.get(..open).unwrap_or_default();
     let end = head.rfind('/').unwrap_or(0);
     (glob.get(..end).unwrap_or_default(), glob.get(end + 1..).unwrap_or_default())
+}
+
+/// Whether a pattern says anything of the names that it fits.
+pub(crate) fn has_text(open: &str) -> bool {
+    open.bytes().any(|byte| !b"*?/[].".contains(&byte))
 }
 
 impl Pattern {
@@ -172,6 +186,14 @@ impl Pattern {
         self.segments
             .split_first()
             .is_some_and(|(first, rest)| *first == "**" && rest.len() <= count)
+    }
+
+    /// Whether what it names lies further down in a directory of a home.
+    fn is_below(&self, directory: &[&str]) -> bool {
+        let named = self.segments.split_first().filter(|(first, _)| **first == "**");
+        named.is_some_and(|(_, named)| {
+            !directory.is_empty() && directory.len() < named.len() && named.starts_with(directory)
+        })
     }
 
     /// Whether everything below it is meant.

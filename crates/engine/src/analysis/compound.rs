@@ -45,7 +45,12 @@ impl Walk<'_, '_> {
                     let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
                     self.hold(&name, is_operand);
                 }
+                let around = self.analysis.state.rounds.len();
+                if matches!(command.kind, Kind::For(_)) {
+                    self.begin_rounds(each.name, words);
+                }
                 self.again(|walk| walk.script(each.body));
+                self.analysis.state.rounds.truncate(around);
                 // Behind the loop it may hold what it held before, if there was nothing to do.
                 for name in self.tree.list(each.name) {
                     let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();

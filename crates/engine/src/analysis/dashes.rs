@@ -215,8 +215,9 @@ impl Walk<'_, '_> {
                 }
                 PartKind::Glob => *begun == Begun::Yes,
                 PartKind::Arithmetic { .. } => is_inside,
-                PartKind::Process { .. }
-                | PartKind::ExtendedGlob { .. }
+                // It stands for a path below `/dev` or `/proc`.
+                PartKind::Process { .. } => true,
+                PartKind::ExtendedGlob { .. }
                 | PartKind::Brace(_)
                 | PartKind::Sequence
                 | PartKind::Tilde
@@ -256,7 +257,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn is_set_once(&mut self, name: &str) -> bool {
+    pub(super) fn is_set_once(&mut self, name: &str) -> bool {
         let tree = self.tree;
         let sets = self.analysis.state.sets.get_or_insert_with(|| sets::of(tree));
         sets.once.contains(name)

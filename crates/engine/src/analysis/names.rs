@@ -166,7 +166,9 @@ pub(crate) fn patterns(kind: ValueKind, arg: &Arg, start: &str) -> Vec<EffectOn>
         return Vec::new();
     }
     let globs = if kind == ValueKind::Names {
-        vec![text.trim_start_matches("**/").to_owned()]
+        // `TYPE:GLOB` names what is behind the colon.
+        let named = text.rsplit(':').next().unwrap_or(&text);
+        vec![named.trim_start_matches("**/").to_owned()]
     } else {
         globs_of_expression(&text)
     };

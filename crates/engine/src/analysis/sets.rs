@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use portcullis_shell::{Assigned, Command, Kind, List, PartKind, Place, Prefix, Tree, Value, Word};
 
+use crate::catalog;
+
 /// The variables of a script by how it sets them.
 #[derive(Clone, Debug, Default)]
 pub struct Sets {
@@ -22,14 +24,17 @@ pub struct Sets {
 pub(super) fn of(tree: &Tree) -> Rc<Sets> {
     let (set, other, times) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
     let texts = BTreeSet::new();
-    let mut found = Numbers { tree, set, other, times, texts, is_lost: false };
+    let programs = BTreeSet::new();
+    let mut found = Numbers { tree, set, other, times, texts, programs, is_lost: false };
     for command in tree.commands() {
         found.command(command);
     }
     for word in tree.words() {
         found.word(word);
     }
-    if found.is_lost {
+    // A program that a loop names is one of its words, if nobody else sets the variable.
+    let is_looped = |name: &String| found.times.get(name) == Some(&1) && names_programs(tree, name);
+    if found.is_lost || !found.programs.iter().all(is_looped) {
         return Rc::default();
     }
     let numbers = found.set.difference(&found.other).cloned().collect();
@@ -46,6 +51,8 @@ struct Numbers<'t> {
     texts: BTreeSet<String>,
     /// How often each is set.
     times: BTreeMap<String, usize>,
+    /// Those that stand where a program does.
+    programs: BTreeSet<String>,
     /// Whether anything may be set to anything.
     is_lost: bool,
 }
@@ -90,9 +97,11 @@ impl Numbers<'_> {
 
     /// Builtins that set variables.
     fn program(&mut self, words: &[Word]) {
-        let Some((program, words)) = words.split_first() else { return };
-        let Value::Literal(program) = self.tree.value(program) else {
-            self.is_lost = true;
+        let Some((first, words)) = words.split_first() else { return };
+        let Value::Literal(program) = self.tree.value(first) else {
+            let text = lossless(self.tree.text(first.span));
+            let name = text.trim_matches('"').trim_start_matches(['$', '{']).trim_end_matches('}');
+            self.programs.insert(name.to_owned());
             return;
         };
         match program {
@@ -141,12 +150,16 @@ impl Numbers<'_> {
         while let Some(start) =
             rest.find(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
         {
+            let before = rest.get(..start).unwrap_or_default().trim_end();
+            let is_stepped = before.ends_with("++") || before.ends_with("--");
             rest = rest.get(start..).unwrap_or_default();
             let len = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
             let (name, behind) =
                 rest.split_at_checked(len.unwrap_or(rest.len())).unwrap_or((rest, ""));
             let next = behind.trim_start();
-            if next.starts_with('=') && !next.starts_with("==") {
+            let signs = ["++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
+            let is_set = next.starts_with('=') && !next.starts_with("==");
+            if is_set || is_stepped || signs.iter().any(|sign| next.starts_with(sign)) {
                 self.note(name.to_owned(), true);
             }
             rest = behind;
@@ -209,6 +222,24 @@ impl Numbers<'_> {
     }
 }
 
+/// Whether a loop sets a variable, and each of its words is a program and no builtin.
+fn names_programs(tree: &Tree, name: &str) -> bool {
+    tree.commands().any(|command| {
+        let Kind::For(each) = command.kind else { return false };
+        let is_it = |word: &Word| tree.text(word.span) == name.as_bytes();
+        let is_program = |word: &Word| match tree.value(word) {
+            Value::Literal(text) => {
+                let text = lossless(text);
+                let is_name = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+                is_name && catalog::find(&text).is_some_and(|program| !program.is_builtin)
+            }
+            Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => false,
+        };
+        tree.list(each.name).iter().all(is_it)
+            && each.words.is_some_and(|words| tree.list(words).iter().all(is_program))
+    })
+}
+
 /// Whether a command prints one number: the last of its pipeline counts what it gets.
 pub(super) fn counts(text: &str) -> bool {
     let inner = text.strip_prefix("$(").and_then(|text| text.strip_suffix(')'));
@@ -218,10 +249,29 @@ pub(super) fn counts(text: &str) -> bool {
     let last = inner.rsplit('|').next().unwrap_or_default();
     let words: Vec<&str> = last.split('<').next().unwrap_or_default().split_whitespace().collect();
     match words.as_slice() {
-        ["nproc"] | ["date", "+%s" | "+%Y"] | ["id", "-u" | "-g"] => true,
+        ["nproc"]
+        | ["date", "+%s" | "+%Y" | "+%s%N" | "+%j"]
+        | ["id", "-u" | "-g"]
+        | ["git", "log", "-1", "--format=%ct" | "--format=%at"] => true,
         ["wc", option] => matches!(*option, "-l" | "-c" | "-w" | "-m"),
+        ["stat", "-c", format, file] => {
+            let format = format.trim_matches(['"', '\'']);
+            matches!(format, "%s" | "%Y" | "%X" | "%Z" | "%a" | "%h" | "%i") && is_one_file(file)
+        }
+        ["grep", "-c", pattern] => !pattern.starts_with('-'),
+        ["grep", "-c", pattern, file] => !pattern.starts_with('-') && is_one_file(file),
+        ["git", "rev-list", "--count", range] => !range.starts_with('-'),
         _ => false,
     }
+}
+
+/// Whether a word, as written, names one file and is no option.
+fn is_one_file(word: &str) -> bool {
+    let is_quoted = word.len() > 1 && word.starts_with('"') && word.ends_with('"');
+    let inner = if is_quoted { word.trim_matches('"') } else { word };
+    !inner.starts_with('-')
+        && !inner.contains(['"', '\'', '\\'])
+        && (is_quoted || !inner.contains(['*', '?', '[', '{', '$', '~']))
 }
 
 fn is_integer(text: &str) -> bool {

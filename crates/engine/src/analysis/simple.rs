@@ -43,6 +43,7 @@ impl Walk<'_, '_> {
                 self.analysis.state.assign(&assigned.name, assigned.value.as_deref());
             }
             if words.is_empty() && !assignments.is_empty() {
+                self.hold_places(simple.assignments, &assignments);
                 self.bare_assignments(span, assignments);
             }
             self.analysis.handed.truncate(handed);
@@ -53,7 +54,14 @@ impl Walk<'_, '_> {
         self.hand_over(first);
         let shows = shows.map(Shown::Variable);
         let act = Act { span, args, assignments, shows, is_fetched, ..Act::default() };
-        peel::resolve(self.analysis, act);
+        match self.rounds(words, &act) {
+            Some(rounds) => {
+                for args in rounds {
+                    peel::resolve(self.analysis, Act { args, ..act.clone() });
+                }
+            }
+            None => peel::resolve(self.analysis, act),
+        }
         self.analysis.handed.truncate(handed);
     }
 

@@ -36,6 +36,8 @@ pub struct State {
     pub secrets: BTreeSet<String>,
     /// Variables of which no word begins with a dash.
     pub operands: BTreeSet<String>,
+    /// Variables of the loops around, with the words that each of them takes in turn.
+    pub rounds: Vec<(String, Rc<[String]>)>,
 }
 
 /// A function of the script.
@@ -64,6 +66,7 @@ impl State {
             sets: None,
             secrets: BTreeSet::new(),
             operands: BTreeSet::new(),
+            rounds: Vec::new(),
         }
     }
 
@@ -90,6 +93,7 @@ impl State {
         }
         self.tables.retain(|name| before.tables.contains(name));
         self.operands.retain(|name| before.operands.contains(name));
+        self.rounds.truncate(before.rounds.len());
         for (name, function) in &mut self.functions {
             function.is_certain &= before.functions.contains_key(name);
         }

@@ -29,8 +29,10 @@ pub(crate) enum Feed {
 pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, within: Option<Span>) {
     // What a tree sets says nothing about another.
     let outer = (analysis.state.sets.take(), std::mem::take(&mut analysis.state.operands));
+    let rounds = std::mem::take(&mut analysis.state.rounds);
     Walk { analysis, tree, within }.script(tree.root());
     (analysis.state.sets, analysis.state.operands) = outer;
+    analysis.state.rounds = rounds;
 }
 
 pub(super) struct Walk<'a, 'g> {
@@ -57,7 +59,8 @@ impl Walk<'_, '_> {
         to: &mut Vec<Arg>,
     ) {
         let state = &self.analysis.state;
-        let known = arg::Known { directory: state.directory.as_deref(), homes: &state.homes };
+        let directory = state.directory.as_deref();
+        let known = arg::Known { directory, homes: &state.homes, round: &[] };
         let from = to.len();
         arg::add_word(self.tree, word, known, to);
         for arg in to.iter_mut().skip(from) {
@@ -68,7 +71,8 @@ impl Walk<'_, '_> {
 
     pub(super) fn args(&self, words: &[portcullis_shell::Word]) -> Vec<Arg> {
         let state = &self.analysis.state;
-        let known = arg::Known { directory: state.directory.as_deref(), homes: &state.homes };
+        let directory = state.directory.as_deref();
+        let known = arg::Known { directory, homes: &state.homes, round: &[] };
         let mut args = arg::of_words(self.tree, words, known);
         if let Some(within) = self.within {
             for arg in &mut args {

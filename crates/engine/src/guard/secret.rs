@@ -1,6 +1,6 @@
 //! Sensitive paths: secrets that are read, and files that run or configure something later.
 
-use super::removal::{is_above_home, is_home};
+use super::removal::{is_above_home, is_home, is_system};
 use super::{Findings, Scene};
 use crate::act::Act;
 use crate::effect::{Effect, Target};
@@ -34,6 +34,9 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
                 && reads_a_home(path, touched.is_pattern, scene)
             {
                 found.about("secret_read", "reads everything below a home, secrets included");
+            }
+            if access == Access::Read && touched.is_deep && !touched.is_pattern {
+                whole(path, scene, found);
             }
         }
     }
@@ -80,6 +83,15 @@ fn reads_a_home(path: &str, is_pattern: bool, scene: &Scene<'_>) -> bool {
     };
     is_home(path, scene.ground)
         || is_above_home(if path.is_empty() { "/" } else { path }, scene.ground)
+}
+
+/// Everything in a directory of a home, with a secret somewhere below it.
+fn whole(path: &str, scene: &Scene<'_>, found: &mut Findings<'_>) {
+    let Some(home) = scene.ground.home.as_deref() else { return };
+    if let Some(pattern) = sensitive::secret_below(path, home) {
+        let message = format!("reads everything in `{path}`, `{}` included", pattern.pattern);
+        found.about("secret_read", &message);
+    }
 }
 
 /// Whether homes lie somewhere below a directory.
@@ -136,7 +148,8 @@ fn judge(path: &str, held: Held, access: Access, scene: &Scene<'_>, found: &mut 
         // Below a part of the workspace the name counts, and not where it might lie.
         Held::Pattern => {
             let below = path.split_once("/**/");
-            let is_anywhere = below.is_some_and(|(start, _)| !is_wide(start, scene));
+            let is_anywhere =
+                below.is_some_and(|(start, _)| !is_wide(start, scene) && !is_system(start));
             let aimed = sensitive::aimed_at(path, access, is_anywhere);
             if !aimed.is_some_and(|pattern| pattern.denies)
                 && let Some(files) = expanded(path, scene)
@@ -145,6 +158,12 @@ fn judge(path: &str, held: Held, access: Access, scene: &Scene<'_>, found: &mut 
                     judge(&file, Held::File, access, scene, found);
                 }
                 return;
+            }
+            if aimed.is_none() && access == Access::Read {
+                let (directory, open) = sensitive::split_open(path);
+                if !sensitive::has_text(open) {
+                    whole(directory, scene, found);
+                }
             }
             aimed
         }

@@ -71,8 +71,47 @@ fn fed(reading: &mut Reading<'_, '_>, dialect: SqlDialect) {
     if has_text || !reading.act.has(Effect::Execute) {
         return;
     }
-    if read_sql(text.as_bytes(), dialect) == Sql::Destroys {
-        reading.act.note("lost_work", reading.act.span);
+    match statements(&text, dialect) {
+        Sql::Destroys => reading.act.note("lost_work", reading.act.span),
+        // The table takes whatever comes from outside for code.
+        Sql::Reads if !reading.usage.has_option(RUNNING) => reading
+            .act
+            .effects
+            .retain(|on| on.effect != Effect::Execute || on.target != Target::None),
+        Sql::Reads | Sql::ReadsFiles | Sql::Changes | Sql::Unknown | Sql::Runs => {}
+    }
+}
+
+/// Options with which a client runs more than what it is fed.
+const RUNNING: &[&str] = &["-init", "-interactive", "-cmd", "-f", "--file"];
+
+/// What the lines of a text do that a client reads from its input.
+fn statements(text: &str, dialect: SqlDialect) -> Sql {
+    let whole = read_sql(text.as_bytes(), dialect);
+    match dialect {
+        // A line that begins with a dot is a command of the client.
+        SqlDialect::Sqlite => {
+            let (commands, others): (Vec<&str>, Vec<&str>) =
+                text.lines().partition(|line| line.starts_with('.'));
+            if commands.is_empty() {
+                return whole;
+            }
+            let others = others.join("\n");
+            let is_blank = others.trim().is_empty();
+            let reads = |text: &str| read_sql(text.as_bytes(), dialect) == Sql::Reads;
+            let all = commands.iter().all(|command| reads(command)) && (is_blank || reads(&others));
+            if all { Sql::Reads } else { whole.max(Sql::Unknown) }
+        }
+        // Commands of this client may stand anywhere in a line.
+        SqlDialect::Postgres if whole == Sql::Reads && text.contains(['\\', ':']) => Sql::Unknown,
+        SqlDialect::Postgres => whole,
+        SqlDialect::MySql | SqlDialect::DuckDb | SqlDialect::ClickHouse => {
+            if whole == Sql::Reads {
+                Sql::Unknown
+            } else {
+                whole
+            }
+        }
     }
 }
 

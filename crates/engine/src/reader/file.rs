@@ -6,7 +6,6 @@ use super::{Reading, arg_of, words};
 use crate::act::Act;
 use crate::analysis::{Feed, names};
 use crate::arg::{Arg, Text};
-use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{self, Run, Word};
 use crate::peel::{Inner, Where};
@@ -185,64 +184,6 @@ fn removed(act: &mut Act, names: &[EffectOn], starts: &[Target]) {
 /// Whether a word that begins so is a path and no part of an expression.
 pub(super) fn begins_a_path(prefix: &str) -> bool {
     !prefix.is_empty() && !prefix.starts_with(['-', '(', ')', '!', ','])
-}
-
-/// `fd`: `-x` and `-X` run a command for what is found.
-pub(super) fn fd(reading: &mut Reading<'_, '_>) {
-    let args = reading.args().to_vec();
-    let is_run =
-        |arg: &Arg| matches!(arg.as_known(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
-    let Some(at) = args.iter().position(is_run) else {
-        if args.iter().any(|arg| arg.prefix().starts_with("--exec")) {
-            reading.unknown("a command that is attached to its option is not read");
-        }
-        return;
-    };
-    // What the table saw behind it were words of the command.
-    if reading.act.unknown.as_ref().is_some_and(|unknown| !unknown.is_dynamic) {
-        reading.act.unknown = None;
-    }
-    // The table took the first word of the command for a program of its own.
-    reading.act.effects.clear();
-    reading.effect(Effect::Read);
-    let selects = |given: &usage::Given| matches!(given.kind, ValueKind::Names | ValueKind::Part);
-    let chosen = reading.usage.values.iter().filter(|given| selects(given));
-    let mut names: Vec<EffectOn> =
-        chosen.flat_map(|given| names::patterns(given.kind, &given.arg, ".")).collect();
-    if let Some(ending) = reading.usage.value_of(&["-e", "--extension"]).and_then(Arg::as_known) {
-        let target = Target::Pattern(format!("./**/*.{}", ending.trim_start_matches('.')));
-        names.push(EffectOn::new(Effect::Read, target));
-    } else if names.is_empty() && reading.usage.has_option(reading.usage.entry.hidden) {
-        names.push(EffectOn::new(Effect::Read, Target::Pattern("./**/.*".to_owned())));
-    }
-    let is_place = |given: &&usage::Given| given.kind == ValueKind::Directory;
-    for given in reading.usage.values.iter().filter(is_place) {
-        let on = EffectOn::new(Effect::Read, usage::path(&given.arg));
-        reading.act.effects.push(EffectOn { is_deep: true, ..on });
-    }
-    reading.act.effects.extend(names);
-    reading.extra();
-    let rest = args.get(at + 1..).unwrap_or_default();
-    let end = rest.iter().position(|arg| arg.as_known() == Some(";")).unwrap_or(rest.len());
-    if rest.get(end + 1..).is_some_and(|behind| !behind.is_empty()) {
-        return reading.unknown("words behind the command are not read");
-    }
-    let is_place =
-        |text: &str| ["{}", "{/}", "{//}", "{.}", "{/.}"].iter().any(|mark| text.contains(mark));
-    let command = rest.get(..end).unwrap_or_default();
-    let has_place = command.iter().any(|arg| arg.as_known().is_some_and(is_place));
-    let mut words: Vec<Arg> = command
-        .iter()
-        .map(|arg| match arg.as_known() {
-            Some(text) if is_place(text) => Arg::new(Text::Begins("./".to_owned()), arg.span),
-            _ => arg.clone(),
-        })
-        .collect();
-    if !has_place {
-        words.push(Arg::new(Text::Begins("./".to_owned()), reading.act.span));
-    }
-    reading.inner.clear();
-    reading.inner.push(Inner::Argv(words, Vec::new(), Where::Here));
 }
 
 /// `xargs`: a command with words from outside.

@@ -229,11 +229,17 @@ fn revisions(reading: &mut Reading<'_, '_>) {
             let pattern = format!("{}*{}", escaped(path), escaped(&arg.ending));
             reading.act.effects.push(EffectOn::new(Effect::Read, Target::Unknown(pattern)));
         }
-        if let Some((revision, path)) = arg.as_known().and_then(|text| text.split_once(':'))
+        // `-L 1,5:PATH` and `-L :NAME:PATH` end in the path.
+        let split = |text: &str| {
+            let is_range = text.starts_with("-L") || text.starts_with(':');
+            let halves = if is_range { text.rsplit_once(':') } else { text.split_once(':') };
+            halves.map(|(revision, path)| (revision.to_owned(), path.to_owned()))
+        };
+        if let Some((revision, path)) = arg.as_known().and_then(split)
             && !path.is_empty()
-            && !revision.starts_with('-')
+            && (!revision.starts_with('-') || revision.starts_with("-L"))
         {
-            reading.act.effects.push(EffectOn::new(Effect::Read, Target::Path(path.to_owned())));
+            reading.act.effects.push(EffectOn::new(Effect::Read, Target::Path(path)));
         }
     }
 }

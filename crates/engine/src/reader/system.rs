@@ -44,6 +44,10 @@ pub(super) fn env(reading: &mut Reading<'_, '_>) {
         }
         return;
     }
+    // A second one after the first has cleared everything prints what the command itself sets.
+    if found.clears && matches!(found.argv.as_slice(), [Some(only)] if only == b"env") {
+        return;
+    }
     let mut assignments = std::mem::take(&mut reading.act.assignments);
     for (name, value) in &found.assignments {
         let name = String::from_utf8_lossy(name).into_owned();

@@ -74,12 +74,14 @@ pub(super) fn jq(reading: &mut Reading<'_, '_>) {
     let mut facts = Facts::default();
     let operands = reading.operands();
     // A single word of yq may be its file.
+    let edits = reading.usage.has_option(&["-i", "--inplace", "--in-place"]);
     if let (true, [only]) = (is_yq, operands.as_slice())
         && let Some(text) = only.as_known()
-        && sensitive::find(&format!("/{text}"), Access::Read).is_some()
+        && (edits || sensitive::find(&format!("/{text}"), Access::Read).is_some())
     {
         let target = Target::Path(text.to_owned());
-        reading.act.effects.push(EffectOn::new(Effect::Read, target));
+        let effect = if edits { Effect::Write } else { Effect::Read };
+        reading.act.effects.push(EffectOn::new(effect, target));
     }
     let is_sub = |text: &str| matches!(text, "eval" | "eval-all" | "e" | "ea");
     let behind = operands.get(1).and_then(Arg::as_known).map(str::to_owned);

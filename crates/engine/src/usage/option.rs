@@ -74,8 +74,8 @@ impl Reader<'_> {
             (Arity::None, Some(value)) => {
                 match value {
                     "true" | "1" => self.give(option, None, next - 1),
-                    // Denying a harmless flag is harmless; denying any other is not understood.
-                    "false" | "0" if !option.is_dangerous() => {
+                    // Denying a flag is harmless where it leaves the flag out, or is refused.
+                    "false" | "0" if !option.is_dangerous() || self.denies() => {
                         let value = Some(Arg::known("false"));
                         self.usage.options.push(GivenOption {
                             name: option.name(),
@@ -93,6 +93,12 @@ impl Reader<'_> {
             (Arity::Required, None) => return self.following(option, next),
         }
         next
+    }
+
+    /// Whether `--flag=false` leaves the flag out: so it is with clients that have sub-commands
+    /// and whose options are never abbreviated.
+    fn denies(&self) -> bool {
+        matches!(self.entry.style, Style::Exact | Style::Go) && !self.outer.is_empty()
     }
 
     /// A required value in the next argument.

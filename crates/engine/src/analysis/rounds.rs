@@ -1,0 +1,157 @@
+//! Rounds: a loop over words that are written out runs its commands once with each of them.
+//! A variable that got the directory that is worked in is a loop with one round.
+//!
+//! Only programs are told apart like that. Builtins and functions change the shell itself, and the
+//! second round of those would begin where the first one ended.
+
+use std::rc::Rc;
+
+use portcullis_shell::{
+    Action, Assigned as Written, Assignment, List, Part, PartKind, Prefix, Value, Word,
+};
+
+use super::walk::Walk;
+use crate::act::{Act, Assigned};
+use crate::arg::{self, Arg};
+use crate::catalog;
+
+/// So many words of one loop are followed.
+const WORDS: usize = 8;
+
+/// So many rounds of all loops around a command.
+const ROUNDS: usize = 16;
+
+impl Walk<'_, '_> {
+    /// Notes what the variable of a loop takes in turn, if it is set nowhere else.
+    pub(super) fn begin_rounds(&mut self, name: List<Word>, words: List<Word>) {
+        let [name] = self.tree.list(name) else { return };
+        let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
+        let mut texts = Vec::new();
+        for word in self.tree.list(words) {
+            match self.tree.value(word) {
+                Value::Literal(text) => texts.push(text.to_vec()),
+                Value::Set(members) => {
+                    for member in &members {
+                        let Value::Literal(text) = member else { return };
+                        texts.push(text.to_vec());
+                    }
+                }
+                Value::Pattern { .. } | Value::Tainted(_) => return,
+            }
+        }
+        let texts: Option<Vec<String>> = texts.into_iter().map(plain).collect();
+        let Some(texts) = texts.filter(|texts| !texts.is_empty() && texts.len() <= WORDS) else {
+            return;
+        };
+        if self.is_set_once(&name) {
+            self.analysis.state.rounds.push((name, Rc::from(texts)));
+        }
+    }
+
+    /// Notes variables that get the directory that is worked in, or a path below it.
+    pub(super) fn hold_places(&mut self, written: List<Assignment>, assigned: &[Assigned]) {
+        for (written, assigned) in self.tree.list(written).iter().zip(assigned) {
+            // What is written out is known to the reader of words.
+            let is_told = match written.value {
+                Written::Word(word) => {
+                    let mut words = self.tree.list(word).iter();
+                    words.all(|word| matches!(self.tree.value(word), Value::Literal(_)))
+                }
+                Written::Array(_) => true,
+            };
+            let place = assigned.value.clone().filter(|_| !is_told);
+            if let Some(place) = place.and_then(|place| plain(place.into_bytes()))
+                && place.starts_with('/')
+                && self.is_set_once(&assigned.name)
+            {
+                self.analysis.state.rounds.push((assigned.name.clone(), Rc::from(vec![place])));
+            }
+        }
+    }
+
+    /// The arguments of a command in each round of the loops around it; none where no variable of
+    /// a loop stands in them, or where rounds cannot be told apart.
+    pub(super) fn rounds(&self, words: &[Word], act: &Act) -> Option<Vec<Vec<Arg>>> {
+        let state = &self.analysis.state;
+        if state.rounds.is_empty() {
+            return None;
+        }
+        let mut used: Vec<&(String, Rc<[String]>)> = Vec::new();
+        for round in &state.rounds {
+            if words.iter().any(|word| self.holds(word.parts, round.0.as_bytes())) {
+                used.push(round);
+            }
+        }
+        let count = used.iter().try_fold(1, |all: usize, (_, texts)| all.checked_mul(texts.len()));
+        if used.is_empty() || count.is_none_or(|count| count > ROUNDS) {
+            return None;
+        }
+        let directory = state.directory.as_deref();
+        let mut all = Vec::new();
+        for at in 0..count? {
+            let mut left = at;
+            let mut round: Vec<(&str, &str)> = Vec::with_capacity(used.len());
+            for (name, texts) in &used {
+                round.push((name.as_str(), texts.get(left % texts.len())?.as_str()));
+                left /= texts.len();
+            }
+            let known = arg::Known { directory, homes: &state.homes, round: &round };
+            let mut args = Vec::with_capacity(words.len());
+            for word in words {
+                arg::add_word(self.tree, word, known, &mut args);
+            }
+            for (arg, before) in args.iter_mut().zip(&act.args) {
+                arg.is_operand = before.is_operand;
+                arg.span = self.within.unwrap_or(arg.span);
+            }
+            // A word that became several stands for something else.
+            let name = args.first().and_then(Arg::as_known);
+            let is_told = args.len() == act.args.len()
+                && name.is_some_and(|name| count == Some(1) || self.is_apart(name));
+            all.push(is_told.then_some(args)?);
+        }
+        Some(all)
+    }
+
+    /// Whether a program changes nothing of this shell.
+    fn is_apart(&self, name: &str) -> bool {
+        let is_shell = catalog::find(name).is_some_and(|program| program.is_builtin);
+        let is_printing = matches!(name, "echo" | "printf" | "test" | "[");
+        (!is_shell || is_printing)
+            && !self.analysis.state.functions.contains_key(name)
+            && !self.analysis.state.aliases.contains(name)
+    }
+
+    /// Whether a variable is read as it is somewhere in the parts of a word.
+    fn holds(&self, parts: List<Part>, name: &[u8]) -> bool {
+        self.tree.list(parts).iter().any(|part| match part.kind {
+            PartKind::DoubleQuoted { parts, .. } => self.holds(parts, name),
+            PartKind::Parameter(expansions) => self.tree.list(expansions).iter().any(|only| {
+                only.prefix == Prefix::None
+                    && only.operator == Action::Read
+                    && only.subscript.is_empty()
+                    && self.tree.text(only.name) == name
+            }),
+            PartKind::Literal
+            | PartKind::Escaped(_)
+            | PartKind::SingleQuoted(_)
+            | PartKind::AnsiC(_)
+            | PartKind::Command { .. }
+            | PartKind::Process { .. }
+            | PartKind::Arithmetic { .. }
+            | PartKind::Glob
+            | PartKind::ExtendedGlob { .. }
+            | PartKind::Brace(_)
+            | PartKind::Sequence
+            | PartKind::Tilde
+            | PartKind::Array(_) => false,
+        })
+    }
+}
+
+/// A text that stays one word, whatever stands around it.
+fn plain(text: Vec<u8>) -> Option<String> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:@+,%".contains(byte);
+    let text = String::from_utf8(text).ok()?;
+    (!text.is_empty() && text.as_bytes().iter().all(is_plain)).then_some(text)
+}
