@@ -2,7 +2,7 @@
 
 mod braces;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_shell::{
     Action, List, Part, PartKind, Place, Prefix, Span, TaintKind, Tree, Value, Word,
@@ -113,6 +113,8 @@ pub struct Known<'a> {
     pub homes: &'a BTreeMap<String, String>,
     /// Variables of loops and what they hold in this round.
     pub round: &'a [(&'a str, &'a str)],
+    /// Variables that hold numbers, where one number is as good as another.
+    pub numbers: Option<&'a BTreeSet<String>>,
 }
 
 /// The arguments a list of words stands for.
@@ -261,6 +263,7 @@ impl<'a> Shape<'a> {
                         self.glob("*");
                     }
                 }
+                PartKind::Arithmetic { .. } if self.known.numbers.is_some() => self.push("1"),
                 PartKind::Command { .. } if self.is_here(part.span) => {
                     let directory = self.known.directory?;
                     self.push(directory);
@@ -301,6 +304,12 @@ impl<'a> Shape<'a> {
         let held = self.known.round.iter().find(|(held, _)| held.as_bytes() == name);
         if let Some((_, value)) = held.filter(|_| is_plain) {
             self.push(value);
+            return Some(());
+        }
+        let numbers = self.known.numbers.filter(|_| is_plain);
+        let is_number = |name| numbers.is_some_and(|numbers| numbers.contains(name));
+        if std::str::from_utf8(name).is_ok_and(is_number) {
+            self.push("1");
             return Some(());
         }
         if !is_plain || !self.text.is_empty() {

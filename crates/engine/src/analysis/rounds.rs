@@ -69,6 +69,35 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Scripts of sed and awk that choose lines by numbers: which numbers does not matter.
+    pub(super) fn count(&mut self, words: &[Word], act: &mut Act) {
+        let is_sed = match act.base_name() {
+            Some("sed" | "gsed") => true,
+            Some("awk" | "gawk" | "mawk") => false,
+            _ => return,
+        };
+        if words.len() != act.args.len() {
+            return;
+        }
+        self.know_numbers();
+        let state = &self.analysis.state;
+        let numbers = state.sets.as_ref().map(|sets| &sets.numbers);
+        let (directory, homes) = (state.directory.as_deref(), &state.homes);
+        let known = arg::Known { directory, homes, round: &[], numbers };
+        for (word, arg) in words.iter().zip(&mut act.args) {
+            if arg.as_known().is_some() {
+                continue;
+            }
+            let mut counted = Vec::with_capacity(1);
+            arg::add_word(self.tree, word, known, &mut counted);
+            if let [one] = counted.as_slice()
+                && one.as_known().is_some_and(|text| chooses_lines(text, is_sed))
+            {
+                arg.text = one.text.clone();
+            }
+        }
+    }
+
     /// The arguments of a command in each round of the loops around it; none where no variable of
     /// a loop stands in them, or where rounds cannot be told apart.
     pub(super) fn rounds(&self, words: &[Word], act: &Act) -> Option<Vec<Vec<Arg>>> {
@@ -95,7 +124,7 @@ impl Walk<'_, '_> {
                 round.push((name.as_str(), texts.get(left % texts.len())?.as_str()));
                 left /= texts.len();
             }
-            let known = arg::Known { directory, homes: &state.homes, round: &round };
+            let known = arg::Known { directory, homes: &state.homes, round: &round, numbers: None };
             let mut args = Vec::with_capacity(words.len());
             for word in words {
                 arg::add_word(self.tree, word, known, &mut args);
@@ -154,4 +183,13 @@ fn plain(text: Vec<u8>) -> Option<String> {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:@+,%".contains(byte);
     let text = String::from_utf8(text).ok()?;
     (!text.is_empty() && text.as_bytes().iter().all(is_plain)).then_some(text)
+}
+
+/// Whether a script does nothing but print, drop or end at lines by their numbers.
+fn chooses_lines(text: &str, is_sed: bool) -> bool {
+    let signs: &[u8] = if is_sed { b",+~$!;pqd=n" } else { b" NR=<>&|!{}print$;" };
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || signs.contains(&byte));
+    let begins = text.starts_with(|letter: char| letter.is_ascii_digit());
+    is_plain
+        && if is_sed { begins && text.ends_with(['p', 'q', 'd']) } else { text.starts_with("NR") }
 }

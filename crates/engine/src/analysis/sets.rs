@@ -253,6 +253,7 @@ pub(super) fn counts(text: &str) -> bool {
         | ["date", "+%s" | "+%Y" | "+%s%N" | "+%j"]
         | ["id", "-u" | "-g"]
         | ["git", "log", "-1", "--format=%ct" | "--format=%at"] => true,
+        ["seq", rest @ ..] => !rest.is_empty() && rest.iter().all(|word| is_integer(word)),
         ["wc", option] => matches!(*option, "-l" | "-c" | "-w" | "-m"),
         ["stat", "-c", format, file] => {
             let format = format.trim_matches(['"', '\'']);

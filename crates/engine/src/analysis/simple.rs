@@ -54,6 +54,8 @@ impl Walk<'_, '_> {
         self.hand_over(first);
         let shows = shows.map(Shown::Variable);
         let act = Act { span, args, assignments, shows, is_fetched, ..Act::default() };
+        let mut act = act;
+        self.count(words, &mut act);
         match self.rounds(words, &act) {
             Some(rounds) => {
                 for args in rounds {

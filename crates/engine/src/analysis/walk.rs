@@ -60,7 +60,7 @@ impl Walk<'_, '_> {
     ) {
         let state = &self.analysis.state;
         let directory = state.directory.as_deref();
-        let known = arg::Known { directory, homes: &state.homes, round: &[] };
+        let known = arg::Known { directory, homes: &state.homes, round: &[], numbers: None };
         let from = to.len();
         arg::add_word(self.tree, word, known, to);
         for arg in to.iter_mut().skip(from) {
@@ -72,7 +72,7 @@ impl Walk<'_, '_> {
     pub(super) fn args(&self, words: &[portcullis_shell::Word]) -> Vec<Arg> {
         let state = &self.analysis.state;
         let directory = state.directory.as_deref();
-        let known = arg::Known { directory, homes: &state.homes, round: &[] };
+        let known = arg::Known { directory, homes: &state.homes, round: &[], numbers: None };
         let mut args = arg::of_words(self.tree, words, known);
         if let Some(within) = self.within {
             for arg in &mut args {
