@@ -43,7 +43,7 @@ enum Command {
     Tidy(tidy::Arguments),
     /// Checks that every promise of the threat model has a test that lives.
     Threats(threats::Arguments),
-    /// Writes what the product is made of as a CycloneDX document.
+    /// Writes what the product is made of as a `CycloneDX` document.
     Sbom(sbom::Arguments),
     /// Compares what the reader accepts with what the shells accept.
     Differential(differential::Arguments),

@@ -1,4 +1,4 @@
-//! `cargo xtask sbom`: what the product is made of, as a CycloneDX document.
+//! `cargo xtask sbom`: what the product is made of, as a `CycloneDX` document.
 //!
 //! It is made from the lock file and from what cargo says, for the packages that reach a binary,
 //! without build and test dependencies. The same checkout gives the same document: it holds no
@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, ensure};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::checkout;
@@ -28,6 +29,51 @@ pub struct Arguments {
     target: String,
 }
 
+/// What cargo says about everything it would build.
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    resolve: Resolve,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    id: String,
+    name: String,
+    version: String,
+    license: Option<String>,
+    repository: Option<String>,
+}
+
+impl Package {
+    fn reference(&self) -> String {
+        format!("{}@{}", self.name, self.version)
+    }
+}
+
+#[derive(Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Dep>,
+}
+
+#[derive(Deserialize)]
+struct Dep {
+    pkg: String,
+    dep_kinds: Vec<Kind>,
+}
+
+/// `dev` or `build`; absent for an ordinary dependency.
+#[derive(Deserialize)]
+struct Kind {
+    kind: Option<String>,
+}
+
 /// Writes the document.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let root = checkout::root();
@@ -39,10 +85,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .context("cannot start cargo")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "`cargo metadata` failed: {}", said.trim());
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let metadata: Metadata = serde_json::from_slice(&output.stdout)?;
     let lock: toml::Table = std::fs::read_to_string(root.join("Cargo.lock"))?.parse()?;
     let document = document(&metadata, &hashes(&lock));
-    let count = document["components"].as_array().map_or(0, Vec::len);
+    let count = document.get("components").and_then(Value::as_array).map_or(0, Vec::len);
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     match &arguments.output {
@@ -69,90 +115,71 @@ fn hashes(lock: &toml::Table) -> BTreeMap<(String, String), String> {
 }
 
 /// The document, from what cargo says.
-fn document(metadata: &Value, hashes: &BTreeMap<(String, String), String>) -> Value {
-    let empty = Vec::new();
-    let list = |value: &Value| value.as_array().unwrap_or(&empty).clone();
-    let packages: BTreeMap<String, Value> = list(&metadata["packages"])
-        .into_iter()
-        .map(|package| (text(&package["id"]).to_owned(), package))
-        .collect();
-    let nodes: BTreeMap<String, Vec<String>> = list(&metadata["resolve"]["nodes"])
-        .into_iter()
+fn document(metadata: &Metadata, hashes: &BTreeMap<(String, String), String>) -> Value {
+    let packages: BTreeMap<&str, &Package> =
+        metadata.packages.iter().map(|package| (package.id.as_str(), package)).collect();
+    let nodes: BTreeMap<&str, Vec<&str>> = metadata
+        .resolve
+        .nodes
+        .iter()
         .map(|node| {
-            let deps = list(&node["deps"])
-                .into_iter()
-                .filter(|dep| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"].is_null()));
-            (text(&node["id"]).to_owned(), deps.map(|dep| text(&dep["pkg"]).to_owned()).collect())
+            let is_ordinary = |dep: &&Dep| dep.dep_kinds.iter().any(|kind| kind.kind.is_none());
+            let deps = node.deps.iter().filter(is_ordinary).map(|dep| dep.pkg.as_str());
+            (node.id.as_str(), deps.collect())
         })
         .collect();
-    let is_product = |package: &&Value| PRODUCTS.contains(&text(&package["name"]));
-    let mut ahead: Vec<String> = packages
-        .values()
-        .filter(is_product)
-        .map(|package| text(&package["id"]).to_owned())
-        .collect();
+    let products = packages.values().filter(|package| PRODUCTS.contains(&&*package.name));
+    let mut ahead: Vec<&str> = products.clone().map(|package| package.id.as_str()).collect();
     let mut reached = BTreeSet::new();
     while let Some(id) = ahead.pop() {
-        if reached.insert(id.clone()) {
-            ahead.extend(nodes.get(&id).into_iter().flatten().cloned());
+        if reached.insert(id) {
+            ahead.extend(nodes.get(id).into_iter().flatten());
         }
     }
-    let name = |id: &String| packages.get(id).map_or_else(String::new, reference);
-    let mut components: Vec<Value> = reached
-        .iter()
-        .filter_map(|id| packages.get(id))
-        .map(|package| component(package, hashes))
-        .collect();
-    components.sort_by_key(|component| component["bom-ref"].to_string());
-    let mut dependencies: Vec<Value> = reached
-        .iter()
-        .map(|id| {
-            let mut on: Vec<String> = nodes.get(id).into_iter().flatten().map(name).collect();
-            on.sort();
-            json!({ "ref": name(id), "dependsOn": on })
-        })
-        .collect();
-    dependencies.sort_by_key(|dependency| dependency["ref"].to_string());
-    let version =
-        packages.values().find(is_product).map_or("", |package| text(&package["version"]));
+    let name = |id: &str| packages.get(id).map_or_else(String::new, |package| package.reference());
+    let mut listed: Vec<&Package> =
+        reached.iter().filter_map(|id| packages.get(id).copied()).collect();
+    listed.sort_by_key(|package| package.reference());
+    let components: Vec<Value> = listed.iter().map(|package| component(package, hashes)).collect();
+    let dependencies = listed.iter().map(|package| {
+        let on = nodes.get(package.id.as_str()).into_iter().flatten();
+        let mut on: Vec<String> = on.map(|id| name(id)).collect();
+        on.sort();
+        json!({ "ref": package.reference(), "dependsOn": on })
+    });
+    let dependencies: Vec<Value> = dependencies.collect();
+    let version = products.clone().next().map_or("", |package| package.version.as_str());
+    let product = json!({ "type": "application", "name": "portcullis", "version": version });
     json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": { "component": { "type": "application", "name": "portcullis", "version": version } },
+        "metadata": { "component": product },
         "components": components,
         "dependencies": dependencies,
     })
 }
 
-fn component(package: &Value, hashes: &BTreeMap<(String, String), String>) -> Value {
-    let (name, version) = (text(&package["name"]), text(&package["version"]));
+fn component(package: &Package, hashes: &BTreeMap<(String, String), String>) -> Value {
+    let Package { name, version, .. } = package;
     let mut component = json!({
-        "type": "library", "bom-ref": reference(package), "name": name, "version": version,
+        "type": "library", "bom-ref": package.reference(), "name": name, "version": version,
         "purl": format!("pkg:cargo/{name}@{version}"),
     });
     let Some(members) = component.as_object_mut() else { return component };
-    if let Some(licence) = package["license"].as_str() {
+    if let Some(licence) = &package.license {
         // An old way to write alternatives.
         let expression = licence.replace('/', " OR ");
         members.insert("licenses".to_owned(), json!([{ "expression": expression }]));
     }
-    if let Some(hash) = hashes.get(&(name.to_owned(), version.to_owned())) {
+    if let Some(hash) = hashes.get(&(name.clone(), version.clone())) {
         members.insert("hashes".to_owned(), json!([{ "alg": "SHA-256", "content": hash }]));
     }
-    if let Some(repository) = package["repository"].as_str() {
+    if let Some(repository) = &package.repository {
         let reference = json!([{ "type": "vcs", "url": repository }]);
         members.insert("externalReferences".to_owned(), reference);
     }
     component
-}
-
-fn reference(package: &Value) -> String {
-    format!("{}@{}", text(&package["name"]), text(&package["version"]))
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or("")
 }
 
 #[cfg(test)]
@@ -163,17 +190,18 @@ mod tests {
     fn what_reaches_a_binary_is_listed_with_its_hash() {
         let package = |id: &str, name: &str| json!({ "id": id, "name": name, "version": "1.0.0", "license": "MIT/Apache-2.0" });
         let dep = |id: &str, kind: Value| json!({ "pkg": id, "dep_kinds": [{ "kind": kind }] });
-        let metadata = json!({
+        let metadata = serde_json::from_value(json!({
             "packages": [package("p", "portcullis-cli"), package("a", "used"), package("t", "tested"), package("o", "other")],
             "resolve": { "nodes": [
                 { "id": "p", "deps": [dep("a", Value::Null), dep("t", "dev".into())] },
                 { "id": "a", "deps": [] }, { "id": "t", "deps": [] }, { "id": "o", "deps": [] },
             ] },
-        });
+        }))
+        .unwrap();
         let hashes = BTreeMap::from([(("used".to_owned(), "1.0.0".to_owned()), "ab".to_owned())]);
         let document = document(&metadata, &hashes);
         let components = document["components"].as_array().unwrap();
-        let names: Vec<&str> = components.iter().map(|one| text(&one["name"])).collect();
+        let names: Vec<&str> = components.iter().map(|one| one["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["portcullis-cli", "used"], "neither test nor foreign packages");
         assert_eq!(components[1]["hashes"][0]["content"], "ab");
         assert_eq!(components[1]["licenses"][0]["expression"], "MIT OR Apache-2.0");
