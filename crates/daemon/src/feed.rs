@@ -5,10 +5,11 @@
 //! inbox again.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use portcullis_approval::{Id, Owners};
+use axum::extract::ws::Utf8Bytes;
+use portcullis_approval::{Id, Moment, Owners};
 use portcullis_store::{AskFilter, AskRecord, AuditFilter, AuditRecord, StoreError};
 use portcullis_wire::asks::{self, Ask};
 use portcullis_wire::feed;
@@ -62,8 +63,32 @@ pub struct Event {
     pub ask: Option<Arc<AskRecord>>,
     /// The audit entry behind it.
     pub entry: Option<AuditRecord>,
+    /// When.
+    at: Moment,
+    /// How many waited for the ask then.
+    waiting: usize,
+    /// It as JSON text, made when the first one wants it and shared by all.
+    text: OnceLock<Utf8Bytes>,
+}
+
+impl Event {
     /// It as JSON text.
-    pub text: String,
+    pub fn text(&self) -> &Utf8Bytes {
+        self.text.get_or_init(|| {
+            let ask = self.ask.as_ref();
+            let entry = self.entry.as_ref().filter(|_| ask.is_none());
+            let shape = feed::Event {
+                cursor: feed::cursor(self.position),
+                kind: self.kind.clone(),
+                at: self.at.to_string(),
+                ask: ask.map(|ask| Ask::new(&ask.ask, ask.decision.as_ref(), self.waiting)),
+                actor: entry.map(|entry| entry.actor.clone()),
+                subject: entry.map(|entry| entry.subject.clone()),
+                data: entry.map(|entry| asks::raw(&without_input(entry))),
+            };
+            serde_json::to_string(&shape).unwrap_or_default().into()
+        })
+    }
 }
 
 /// Where events come from.
@@ -87,7 +112,16 @@ impl Feed {
         let mut last = *bell.borrow_and_update();
         let mut has_failed = false;
         while has_failed || bell.changed().await.is_ok() {
-            bell.borrow_and_update();
+            let newest = *bell.borrow_and_update();
+            // INVARIANT: the newest position first, then who wants verdicts: who does from now on
+            // begins at a head that is not before it.
+            if !has_failed
+                && self.calls.load(Ordering::SeqCst) == 0
+                && authority.store().newest_change() <= last
+            {
+                last = last.max(newest);
+                continue;
+            }
             let looked = self.look(&authority, &identity, &mut last).await;
             has_failed = looked.is_err();
             if let Err(error) = looked {
@@ -347,24 +381,15 @@ async fn event(authority: &Authority, entry: AuditRecord) -> Result<Event, Store
         (true, Ok(id)) => authority.told(id, entry.kind == "ask.settled").await?,
         _ => None,
     };
-    let ask = record.as_ref().map(|record| shape(authority, record));
-    let has_ask = ask.is_some();
-    let shape = feed::Event {
-        cursor: feed::cursor(entry.position),
-        kind: entry.kind.clone(),
-        at: entry.at.to_string(),
-        ask,
-        actor: (!has_ask).then(|| entry.actor.clone()),
-        subject: (!has_ask).then(|| entry.subject.clone()),
-        data: (!has_ask).then(|| asks::raw(&without_input(&entry))),
-    };
     Ok(Event {
         position: entry.position,
         kind: entry.kind.clone(),
+        at: entry.at,
         owner: entry.owner.clone(),
+        waiting: record.as_ref().map_or(0, |record| authority.waiters().count(record.ask.id)),
         ask: record,
-        text: serde_json::to_string(&shape).unwrap_or_default(),
         entry: Some(entry),
+        text: OnceLock::new(),
     })
 }
 
@@ -381,40 +406,27 @@ fn without_input(entry: &AuditRecord) -> String {
 }
 
 fn pending(authority: &Authority, record: AskRecord, position: u64) -> Event {
-    let shape = feed::Event {
-        cursor: feed::cursor(position),
-        kind: "ask.opened".to_owned(),
-        at: record.ask.opened_at.to_string(),
-        ask: Some(shape(authority, &record)),
-        actor: None,
-        subject: None,
-        data: None,
-    };
     Event {
         position,
-        kind: shape.kind.clone(),
+        kind: "ask.opened".to_owned(),
+        at: record.ask.opened_at,
         owner: Some(record.ask.asker.owner.clone()),
+        waiting: authority.waiters().count(record.ask.id),
         ask: Some(Arc::new(record)),
         entry: None,
-        text: serde_json::to_string(&shape).unwrap_or_default(),
+        text: OnceLock::new(),
     }
 }
 
 fn resync(authority: &Authority, position: u64) -> Event {
-    let shape = feed::Event {
-        cursor: feed::cursor(position),
+    Event {
+        position,
         kind: "resync".to_owned(),
-        at: authority.now().to_string(),
+        at: authority.now(),
+        owner: None,
         ask: None,
-        actor: None,
-        subject: None,
-        data: None,
-    };
-    let text = serde_json::to_string(&shape).unwrap_or_default();
-    Event { position, kind: shape.kind, owner: None, ask: None, entry: None, text }
-}
-
-fn shape(authority: &Authority, record: &AskRecord) -> Ask {
-    let waiting = authority.waiters().count(record.ask.id);
-    Ask::new(&record.ask, record.decision.as_ref(), waiting)
+        waiting: 0,
+        entry: None,
+        text: OnceLock::new(),
+    }
 }

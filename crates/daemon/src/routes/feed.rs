@@ -41,7 +41,7 @@ pub async fn events(
                 event = subscription.next() => {
                     let event = event?;
                     let cursor = feed::cursor(event.position);
-                    format!("id: {cursor}\nevent: {}\ndata: {}\n\n", event.kind, event.text)
+                    format!("id: {cursor}\nevent: {}\ndata: {}\n\n", event.kind, event.text())
                 }
                 () = tokio::time::sleep(ALIVE) => ": alive\n\n".to_owned(),
                 () = stopped(&mut stopping) => return None,
@@ -83,7 +83,7 @@ async fn push(app: App, socket: WebSocket, mut subscription: Subscription) {
     loop {
         let message = tokio::select! {
             event = subscription.next() => match event {
-                Some(event) => Message::Text(event.text.as_str().into()),
+                Some(event) => Message::Text(event.text().clone()),
                 None => break,
             },
             said = receiver.next() => match said {
