@@ -76,7 +76,8 @@ impl Walk<'_, '_> {
             Some("awk" | "gawk" | "mawk") => false,
             _ => return,
         };
-        if words.len() != act.args.len() {
+        let is_told = act.args.iter().all(|arg| arg.as_known().is_some());
+        if is_told || words.len() != act.args.len() {
             return;
         }
         self.know_numbers();
