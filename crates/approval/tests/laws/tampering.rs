@@ -150,7 +150,7 @@ fn every_single_change_of_a_small_record_is_seen() {
 fn random_changes_of_a_large_record_are_seen() {
     let rounds = std::env::var("PORTCULLIS_TAMPERINGS").ok().and_then(|text| text.parse().ok());
     let rounds: u64 = rounds.unwrap_or(1_000);
-    let record = record(if rounds > 1_000 { 2_000 } else { 100 }, 25);
+    let record = record(if rounds > 1_000 { 500 } else { 100 }, 25);
     let lines: Vec<&str> = record.text.lines().collect();
     let bytes = record.text.as_bytes();
     let mut refused = 0_u64;
