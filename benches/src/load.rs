@@ -86,12 +86,16 @@ pub async fn load(
     pace: Option<f64>,
     (method, path, body): (&'static str, &'static str, String),
 ) -> Went {
+    // Connected first: only what is said is measured.
+    let mut opened = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        opened.push(Connection::open(address, key).await);
+    }
     let began = Instant::now();
     let mut workers = tokio::task::JoinSet::new();
-    for _ in 0..connections {
-        let (key, body) = (key.to_owned(), body.clone());
+    for mut connection in opened {
+        let body = body.clone();
         workers.spawn(async move {
-            let mut connection = Connection::open(address, &key).await;
             let mut took = Vec::new();
             while began.elapsed() < turn {
                 let began = Instant::now();
