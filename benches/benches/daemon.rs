@@ -37,6 +37,9 @@ struct Bench {
     quick: bool,
 }
 
+/// One part of the benchmark.
+type Part = fn(&Bench) -> Table;
+
 fn main() {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
@@ -49,7 +52,7 @@ fn main() {
     more_descriptors();
     let quick = std::env::args().any(|argument| argument == "--quick");
     let bench = Bench { runtime, quick };
-    let parts: [(&str, fn(&Bench) -> Table); 6] = [
+    let parts: [(&str, Part); 6] = [
         ("classify", Bench::classify),
         ("asks", Bench::asks),
         ("wake-up", Bench::wake_up),
