@@ -2,6 +2,7 @@
 
 use portcullis_shell::{Descriptor, Heredoc, List, Operator, Redirection, Value};
 
+use super::rounds::PIECED;
 use super::walk::{Feed, Walk};
 use crate::act::{Act, ActKind};
 use crate::effect::{Effect, EffectOn, Target};
@@ -70,6 +71,10 @@ impl Walk<'_, '_> {
 
     pub(super) fn redirections(&mut self, redirections: List<Redirection>) {
         for redirection in self.tree.list(redirections) {
+            let is_read = matches!(redirection.operator, Operator::Read | Operator::ReadWrite);
+            if is_read && self.is_pieced(self.tree.list(redirection.target), false) {
+                self.analysis.push_unknown(PIECED, self.span(redirection.span));
+            }
             let first = self.analysis.found.acts.len();
             self.words(redirection.target);
             self.hand_over(first);

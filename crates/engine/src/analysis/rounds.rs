@@ -16,10 +16,13 @@ use crate::arg::{self, Arg};
 use crate::catalog;
 
 /// So many words of one loop are followed.
-const WORDS: usize = 8;
+const WORDS: usize = 16;
 
 /// So many rounds of all loops around a command.
-const ROUNDS: usize = 16;
+const ROUNDS: usize = 64;
+
+/// Why a word that is put together is asked about.
+pub(super) const PIECED: &str = "a word that loops put together is not followed so far";
 
 impl Walk<'_, '_> {
     /// Notes what the variable of a loop takes in turn, if it is set nowhere else.
@@ -39,16 +42,14 @@ impl Walk<'_, '_> {
                 Value::Pattern { .. } | Value::Tainted(_) => return,
             }
         }
+        // A loop whose words are written out, but not told apart, is kept without them.
         let texts: Option<Vec<String>> = texts.into_iter().map(plain).collect();
-        let Some(texts) = texts.filter(|texts| !texts.is_empty() && texts.len() <= WORDS) else {
-            return;
-        };
-        if self.is_set_once(&name) {
-            self.analysis.state.rounds.push((name, Rc::from(texts)));
-        }
+        let texts = texts.filter(|texts| texts.len() <= WORDS && self.is_set_once(&name));
+        self.analysis.state.rounds.push((name, Rc::from(texts.unwrap_or_default())));
     }
 
-    /// Notes variables that get the directory that is worked in, or a path below it.
+    /// Notes variables that get the directory that is worked in, or a path below it, and those
+    /// that get a text that is written out: a loop may put words together from these.
     pub(super) fn hold_places(&mut self, written: List<Assignment>, assigned: &[Assigned]) {
         for (written, assigned) in self.tree.list(written).iter().zip(assigned) {
             // What is written out is known to the reader of words.
@@ -59,7 +60,14 @@ impl Walk<'_, '_> {
                 }
                 Written::Array(_) => true,
             };
-            let place = assigned.value.clone().filter(|_| !is_told);
+            if is_told {
+                let text = assigned.value.clone().and_then(|text| plain(text.into_bytes()));
+                let text = text.filter(|_| self.is_set_once(&assigned.name));
+                let texts = Rc::from(text.into_iter().collect::<Vec<String>>());
+                self.analysis.state.told.push((assigned.name.clone(), texts));
+                continue;
+            }
+            let place = assigned.value.clone();
             if let Some(place) = place.and_then(|place| plain(place.into_bytes()))
                 && place.starts_with('/')
                 && self.is_set_once(&assigned.name)
@@ -106,14 +114,21 @@ impl Walk<'_, '_> {
         if state.rounds.is_empty() {
             return None;
         }
+        let is_used = |(name, texts): &(String, Rc<[String]>)| {
+            !texts.is_empty() && words.iter().any(|word| self.holds(word.parts, name.as_bytes()))
+        };
         let mut used: Vec<&(String, Rc<[String]>)> = Vec::new();
         for round in &state.rounds {
-            if words.iter().any(|word| self.holds(word.parts, round.0.as_bytes())) {
+            if is_used(round) {
                 used.push(round);
             }
         }
+        if used.is_empty() {
+            return None;
+        }
+        used.extend(state.told.iter().filter(|told| is_used(told)));
         let count = used.iter().try_fold(1, |all: usize, (_, texts)| all.checked_mul(texts.len()));
-        if used.is_empty() || count.is_none_or(|count| count > ROUNDS) {
+        if count.is_none_or(|count| count > ROUNDS) {
             return None;
         }
         let directory = state.directory.as_deref();
@@ -143,8 +158,39 @@ impl Walk<'_, '_> {
         Some(all)
     }
 
+    /// Whether a word is put together from several variables that the script writes out itself, a
+    /// loop's among them, and is not followed: what it names is hidden in plain sight.
+    pub(super) fn is_pieced(&self, words: &[Word], is_followed: bool) -> bool {
+        let state = &self.analysis.state;
+        let of = |list: &'_ [(String, Rc<[String]>)], name: &[u8]| {
+            let found = list.iter().find(|(known, _)| known.as_bytes() == name);
+            found.map(|(_, texts)| texts.is_empty())
+        };
+        words.iter().any(|word| {
+            let mut names = Vec::new();
+            self.names(word.parts, &mut names);
+            let written = |name: &&[u8]| of(&state.rounds, name).or_else(|| of(&state.told, name));
+            names.len() > 1
+                && names.iter().any(|name| of(&state.rounds, name).is_some())
+                && names.iter().all(|name| written(name).is_some())
+                && !(is_followed && names.iter().all(|name| written(name) == Some(false)))
+        })
+    }
+
+    /// The variables in the parts of a word.
+    fn names<'n>(&'n self, parts: List<Part>, names: &mut Vec<&'n [u8]>) {
+        for part in self.tree.list(parts) {
+            if let PartKind::DoubleQuoted { parts, .. } = part.kind {
+                self.names(parts, names);
+            } else if let PartKind::Parameter(expansions) = part.kind {
+                let all = self.tree.list(expansions).iter();
+                names.extend(all.map(|expansion| self.tree.text(expansion.name)));
+            }
+        }
+    }
+
     /// Whether a program changes nothing of this shell.
-    fn is_apart(&self, name: &str) -> bool {
+    pub(super) fn is_apart(&self, name: &str) -> bool {
         let is_shell = catalog::find(name).is_some_and(|program| program.is_builtin);
         let is_printing = matches!(name, "echo" | "printf" | "test" | "[");
         (!is_shell || is_printing)

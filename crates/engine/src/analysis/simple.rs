@@ -3,6 +3,7 @@
 use portcullis_shell::{Assigned as Value, Assignment, Command, Dialect, List, Simple, Span, Word};
 
 use super::names;
+use super::rounds::PIECED;
 use super::walk::Walk;
 use crate::act::{Act, ActKind, Assigned, Shown};
 use crate::arg::{Arg, Text};
@@ -56,7 +57,12 @@ impl Walk<'_, '_> {
         let act = Act { span, args, assignments, shows, is_fetched, ..Act::default() };
         let mut act = act;
         self.count(words, &mut act);
-        match self.rounds(words, &act) {
+        let rounds = self.rounds(words, &act);
+        let name = act.args.first().and_then(Arg::as_known);
+        if name.is_some_and(|name| self.is_apart(name)) && self.is_pieced(words, rounds.is_some()) {
+            self.analysis.push_unknown(PIECED, span);
+        }
+        match rounds {
             Some(rounds) => {
                 for args in rounds {
                     peel::resolve(self.analysis, Act { args, ..act.clone() });

@@ -38,6 +38,8 @@ pub struct State {
     pub operands: BTreeSet<String>,
     /// Variables of the loops around, with the words that each of them takes in turn.
     pub rounds: Vec<(String, Rc<[String]>)>,
+    /// Variables that got a text that is written out; the text where it stays the same.
+    pub told: Vec<(String, Rc<[String]>)>,
 }
 
 /// A function of the script.
@@ -67,6 +69,7 @@ impl State {
             secrets: BTreeSet::new(),
             operands: BTreeSet::new(),
             rounds: Vec::new(),
+            told: Vec::new(),
         }
     }
 

@@ -30,9 +30,11 @@ pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, within: Option<Sp
     // What a tree sets says nothing about another.
     let outer = (analysis.state.sets.take(), std::mem::take(&mut analysis.state.operands));
     let rounds = std::mem::take(&mut analysis.state.rounds);
+    let told = std::mem::take(&mut analysis.state.told);
     Walk { analysis, tree, within }.script(tree.root());
     (analysis.state.sets, analysis.state.operands) = outer;
     analysis.state.rounds = rounds;
+    analysis.state.told = told;
 }
 
 pub(super) struct Walk<'a, 'g> {
