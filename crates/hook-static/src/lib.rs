@@ -8,13 +8,14 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use portcullis_approval::receipt::Receipt;
 use portcullis_approval::{CallText, Moment, audit};
 use portcullis_hook::{OWN_NAME, Proof, Started, VERDICT_LIMIT};
+use rustix::net;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 pub mod installed;
@@ -57,6 +58,7 @@ pub fn run(words: Vec<String>) -> ExitCode {
             .and_then(|path| path.into_os_string().into_string().ok()),
         name: format!("{OWN_NAME}{}-{}", std::process::id(), now()),
         check,
+        dial,
         signals,
     };
     let stdin = Box::new(std::io::stdin());
@@ -68,6 +70,22 @@ pub fn run(words: Vec<String>) -> ExitCode {
 pub fn now() -> Moment {
     let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Moment::from_ms(i64::try_from(wall.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// A connection to a socket of this machine. The limit for sending is the kernel's limit for
+/// connecting too; whoever sends afterwards sets its own.
+fn dial(path: &Path, limit: Duration) -> std::io::Result<UnixStream> {
+    let socket = net::socket_with(
+        net::AddressFamily::UNIX,
+        net::SocketType::STREAM,
+        net::SocketFlags::CLOEXEC,
+        None,
+    )?;
+    // No time at all would be no limit.
+    let limit = limit.max(Duration::from_millis(1));
+    net::sockopt::set_socket_timeout(&socket, net::sockopt::Timeout::Send, Some(limit))?;
+    net::connect(&socket, &net::SocketAddrUnix::new(path)?)?;
+    Ok(UnixStream::from(socket))
 }
 
 /// The signals by which a host ends what it started; each becomes one byte.

@@ -15,12 +15,15 @@ const MOST_BYTES: usize = 8 << 20;
 /// The longest head of an answer.
 const MOST_HEAD: usize = 64 << 10;
 
+/// Connects to a socket of this machine within a limit: one whose queue is full would hold for ever.
+pub type Dial = fn(&Path, Duration) -> io::Result<UnixStream>;
+
 /// Where requests go.
 #[derive(Clone)]
 pub struct Server {
     authority: String,
     prefix: String,
-    socket: Option<PathBuf>,
+    socket: Option<(PathBuf, Dial)>,
 }
 
 /// What came back.
@@ -67,14 +70,9 @@ impl Server {
     }
 
     /// The server behind a socket of this machine.
-    pub fn of_socket(path: &Path) -> Server {
-        let socket = Some(path.to_owned());
+    pub fn of_socket(path: &Path, dial: Dial) -> Server {
+        let socket = Some((path.to_owned(), dial));
         Server { authority: "portcullis".to_owned(), prefix: String::new(), socket }
-    }
-
-    /// Whether it is behind a socket of this machine.
-    pub fn is_socket(&self) -> bool {
-        self.socket.is_some()
     }
 
     /// Sends one request and reads the answer, all within `limit`.
@@ -119,8 +117,9 @@ impl Server {
 
     /// A connection, before `end`.
     pub fn connect(&self, end: Instant) -> Result<Stream, Trouble> {
-        if let Some(socket) = &self.socket {
-            let stream = UnixStream::connect(socket).map_err(|_| Trouble::Unreachable)?;
+        if let Some((socket, dial)) = &self.socket {
+            let left = end.saturating_duration_since(Instant::now());
+            let stream = dial(socket, left).map_err(|_| Trouble::Unreachable)?;
             return Ok(Stream::Unix(stream));
         }
         let has_port = self.authority.rsplit_once(':').is_some_and(|(_, port)| {

@@ -32,6 +32,7 @@ use options::{Daemon, Options};
 use told::{Outcome, Told};
 
 pub use beside::Signals;
+pub use http::Dial;
 pub use link::Proof;
 
 /// How long a verdict may take.
@@ -72,6 +73,8 @@ pub struct Started {
     pub name: String,
     /// Checks a receipt.
     pub check: Check,
+    /// Connects to the daemon's socket.
+    pub dial: Dial,
     /// Has signals that would end this process written down instead.
     pub signals: Signals,
 }

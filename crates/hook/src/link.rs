@@ -6,14 +6,13 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
 use crate::Started;
 use crate::call::{Call, Failure};
-use crate::http::{Reply, Server, Stream, Trouble};
+use crate::http::{Dial, Reply, Server, Trouble};
 use crate::json;
 use crate::options::Options;
 use crate::told::{Outcome, Told};
@@ -55,6 +54,7 @@ pub struct Place {
     pub installed: Installed,
     url: Option<String>,
     key: Option<String>,
+    dial: Dial,
 }
 
 /// Receipt, key and call, for whoever can check them.
@@ -101,7 +101,8 @@ impl Place {
         }
         let named = options.url.clone().or_else(|| installed.url.clone());
         let url = if is_named { named } else { named.or_else(|| variable("PORTCULLIS_URL")) };
-        Ok(Place { data_dir, is_named, installed, url, key: variable("PORTCULLIS_AGENT_KEY") })
+        let key = variable("PORTCULLIS_AGENT_KEY");
+        Ok(Place { data_dir, is_named, installed, url, key, dial: started.dial })
     }
 
     /// Asks the daemon about a call and waits for a person if it asks one.
@@ -129,7 +130,7 @@ impl Place {
             if left.is_zero() {
                 return Ok(Told::late());
             }
-            let stream = match connect(&server, left.min(CONNECT)) {
+            let stream = match server.connect(Instant::now() + left.min(CONNECT)) {
                 Ok(stream) => stream,
                 Err(_) if !is_taken => return Err(Unasked::Unreachable),
                 Err(_) => {
@@ -163,7 +164,7 @@ impl Place {
     /// Tells the daemon about something that is no question; whether it heard it.
     pub fn tell(&self, path: &str, document: &str) -> bool {
         let Some((server, key)) = self.server() else { return false };
-        let Ok(stream) = connect(&server, CONNECT) else { return false };
+        let Ok(stream) = server.connect(Instant::now() + CONNECT) else { return false };
         let end = Instant::now() + HEARD;
         let told = server.exchange(stream, "POST", path, key.as_deref(), document, end);
         told.is_ok_and(|reply| reply.status == 200)
@@ -177,7 +178,7 @@ impl Place {
         }
         let directory = self.data_dir.as_deref()?;
         let socket = directory.join("portcullis.sock");
-        is_ours(directory, &socket).then(|| (Server::of_socket(&socket), None))
+        is_ours(directory, &socket).then(|| (Server::of_socket(&socket, self.dial), None))
     }
 
     fn told(&self, started: &Started, call: &Call, reply: &Reply) -> Result<Told, Unasked> {
@@ -213,22 +214,6 @@ impl Place {
         let key = self.installed.key.clone().or_else(beside)?;
         Some(key.trim().to_owned())
     }
-}
-
-/// A connection within a limit. A socket whose queue is full would hold us for ever, so that this
-/// happens beside.
-fn connect(server: &Server, limit: Duration) -> Result<Stream, Trouble> {
-    let end = Instant::now() + limit;
-    if !server.is_socket() {
-        return server.connect(end);
-    }
-    let (tell, told) = mpsc::channel();
-    let server = server.clone();
-    let beside = std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
-        let _ = tell.send(server.connect(end));
-    });
-    beside.map_err(|_| Trouble::Unreachable)?;
-    told.recv_timeout(limit).unwrap_or(Err(Trouble::Unreachable))
 }
 
 /// Whether directory and socket belong to the user of this process and nobody else may write them.

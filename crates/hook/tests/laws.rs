@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 use std::io::Cursor;
+use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use portcullis_hook::answer::{Answer, Printed, reason};
@@ -66,6 +67,7 @@ fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
         directory: None,
         name: "hook-test".to_owned(),
         check: |_| Ok(()),
+        dial: |path, _| UnixStream::connect(path),
         signals: |_| Ok(()),
     };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -286,6 +286,22 @@ fn a_daemon_that_is_slow_or_dies_is_waited_for_until_the_deadline() {
             let tries = count.load(Ordering::Relaxed) - before;
             assert!(tries >= 1, "{what}");
         }
+    }
+}
+
+#[test]
+fn a_daemon_that_takes_no_more_connections_is_no_daemon() {
+    let home = Home::with(ALLOWS);
+    let socket = home.data().join("portcullis.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o600)).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    // The one that waits leaves no room for another.
+    let _waits = UnixStream::connect(&socket).unwrap();
+    for gate in GATES {
+        let said = gate.answer(&home, &["--daemon", "required"], &gate.document());
+        assert_blocks(gate, &said, gate.host);
+        assert!(format!("{}{}", said.out, said.error).contains("[HOOK_NO_DAEMON]"), "{said:?}");
     }
 }
 
