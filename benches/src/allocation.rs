@@ -8,6 +8,7 @@ pub struct Counting;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
+    static HELD: Cell<i64> = const { Cell::new(0) };
 }
 
 /// How many allocations `work` makes; growing in place counts as one.
@@ -19,26 +20,42 @@ pub fn count<T>(work: impl FnOnce() -> T) -> u64 {
     after - before
 }
 
+/// What `work` gives, and how many bytes of this thread's memory it holds on to.
+pub fn held<T>(work: impl FnOnce() -> T) -> (T, i64) {
+    let before = HELD.get();
+    let result = work();
+    (result, HELD.get() - before)
+}
+
 fn one_more() {
     // A thread that is ending has no counter any more.
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+}
+
+fn hold(bytes: usize, sign: i64) {
+    let bytes = i64::try_from(bytes).unwrap_or_default();
+    let _ = HELD.try_with(|held| held.set(held.get() + sign * bytes));
 }
 
 // SAFETY: every call is handed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         one_more();
+        hold(layout.size(), 1);
         // SAFETY: the caller's promise is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        hold(layout.size(), -1);
         // SAFETY: the caller's promise is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         one_more();
+        hold(layout.size(), -1);
+        hold(size, 1);
         // SAFETY: the caller's promise is passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }

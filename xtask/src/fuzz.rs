@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: runs the targets of `fuzz/`, guided by coverage, on a stable toolchain.
 //!
 //! `fuzz/` is a workspace of its own, whose cargo settings turn coverage on. Seeds come from the
-//! corpus of the shell reader. What a target learned stays in `fuzz/corpus/`, what broke it in
+//! corpus of the shell reader and from `fuzz/seeds/`. What a target learned stays in `fuzz/corpus/`, what broke it in
 //! `fuzz/artifacts/`.
 
 use std::ffi::OsString;
@@ -16,8 +16,12 @@ use crate::checkout;
 
 /// One input may be this long and take this long, and the process this much memory.
 const INPUT_BYTES: u32 = 256;
+const DOCUMENT_BYTES: u32 = 1024;
 const INPUT_SECONDS: u32 = 10;
 const MEMORY_MB: u32 = 2048;
+
+/// The targets that read documents and no shell.
+const DOCUMENTS: &[&str] = &["policy", "wire", "hook"];
 
 /// With fewer edges covered than this, the coverage flags did not reach the reader.
 const LEAST_COVERAGE: u64 = 200;
@@ -123,18 +127,24 @@ fn fuzz(root: &Path, triple: &str, target: &str, arguments: &Arguments) -> anyho
             .with_context(|| format!("cannot create `{}`", directory.display()))?;
     }
     let log = artifacts.join("last.log");
+    let (words, bytes) = if DOCUMENTS.contains(&target) {
+        ("documents.dict", DOCUMENT_BYTES)
+    } else {
+        ("tokens.dict", INPUT_BYTES)
+    };
+    let own = root.join("fuzz/seeds").join(target);
     let mut command = Command::new(program(root, triple, target));
     command
         .arg(format!("-max_total_time={}", arguments.seconds))
-        .arg(format!("-dict={}", root.join("fuzz/tokens.dict").display()))
-        .arg(format!("-max_len={INPUT_BYTES}"))
+        .arg(format!("-dict={}", root.join("fuzz").join(words).display()))
+        .arg(format!("-max_len={bytes}"))
         .arg(format!("-timeout={INPUT_SECONDS}"))
         .arg(format!("-rss_limit_mb={MEMORY_MB}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .arg("-print_final_stats=1")
         .args(&arguments.options)
         .arg(&corpus)
-        .arg(seeds(root))
+        .arg(if own.is_dir() { own } else { seeds(root) })
         .stderr(fs::File::create(&log).context("cannot write the log of the run")?);
     let status = command.status().with_context(|| format!("cannot start `{target}`"))?;
     let text = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
