@@ -27,8 +27,8 @@ pub fn setting(name: &str, value: Option<&str>) -> Setting {
         return Setting::Harmless;
     }
     let is_harmless = value.is_some_and(|value| {
-        let mut pairs = VALUES.iter().filter_map(|pair| pair.split_once('='));
-        pairs.any(|(known, harmless)| known == name && harmless == value)
+        let mut pairs = VALUES.iter().filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        pairs.any(|harmless| harmless == value)
     });
     if is_harmless {
         return Setting::Harmless;

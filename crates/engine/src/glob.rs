@@ -3,7 +3,10 @@
 /// Whether the whole text fits the pattern.
 #[must_use]
 pub fn matches(pattern: &str, text: &str) -> bool {
-    fits(pattern, text, one)
+    // Most that do not fit end otherwise.
+    let last = pattern.bytes().next_back();
+    let is_open = matches!(last, None | Some(b'*' | b'?' | b']' | b'\\'));
+    (is_open || text.bytes().next_back() == last) && fits(pattern, text, one)
 }
 
 /// Whether the whole text fits a pattern in which `*` is any text; `one` says where the part of

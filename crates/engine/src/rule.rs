@@ -137,6 +137,15 @@ impl<'p> CallRules<'p> {
         }
     }
 
+    /// Whether a deny or ask rule may speak about commands that begin with one of these words.
+    pub(crate) fn begins(&self, outcome: Outcome, words: &[Option<&str>]) -> bool {
+        let begins = |contents: &Contents| {
+            let index = contents.words.as_deref()?;
+            index.begins(words).then(|| contents.all.first().copied()).flatten()
+        };
+        self.strict(outcome, begins).is_some()
+    }
+
     /// A deny or ask rule that speaks about a command.
     pub(crate) fn speaks_of_command(
         &self,

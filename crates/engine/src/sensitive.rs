@@ -7,6 +7,8 @@ mod overlap;
 
 pub use overlap::may_share;
 
+use std::borrow::Cow;
+
 use crate::catalog::by_length;
 use crate::glob;
 
@@ -101,8 +103,10 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     if !is_anywhere && parts.contains(&"**") {
         return table::PATTERNS.iter().filter(is_shared).min_by_key(nearness);
     }
-    // Otherwise some part that is written must be what a pattern is filed under.
-    let (open, plain): (Vec<&str>, Vec<&str>) = parts.iter().partition(|part| is_open(part));
+    // Otherwise some part that is written must be what a pattern is filed under; those that
+    // nobody wrote tell nothing.
+    let written = parts.iter().filter(|part| **part != "**");
+    let (open, plain): (Vec<&str>, Vec<&str>) = written.partition(|part| is_open(part));
     let near = |known: &str| open.iter().any(|part| overlap::is_near(part, known));
     let by_open = table::FILED.iter().filter(|(known, _)| near(known));
     let unfiled = table::ENDS.iter().chain(table::BEGINS).map(|(_, place)| place);
@@ -272,9 +276,9 @@ fn fits_name(segment: &str, name: &str) -> bool {
 }
 
 /// The path as the list has it: lower case, `\` as a separator.
-fn folded(path: &str) -> String {
+fn folded(path: &str) -> Cow<'_, str> {
     if path.bytes().all(|byte| !byte.is_ascii_uppercase() && byte != b'\\' && byte.is_ascii()) {
-        return path.to_owned();
+        return Cow::Borrowed(path);
     }
     // Some volumes take letters for one another that only look alike in other case, and ignore
     // characters that nobody sees.
@@ -302,5 +306,5 @@ fn folded(path: &str) -> String {
             _ => out.push(letter),
         }
     }
-    out
+    Cow::Owned(out)
 }

@@ -129,10 +129,14 @@ enum Held {
 
 /// Holds one path against the lists.
 fn judge(path: &str, held: Held, access: Access, scene: &Scene<'_>, found: &mut Findings<'_>) {
-    let lower = path.to_lowercase();
     let root = scene.ground.workspace.first().map_or("/", String::as_str);
     let home = scene.ground.home.as_deref();
     let own = |patterns: &[String]| {
+        // Few policies list any.
+        if patterns.is_empty() {
+            return false;
+        }
+        let lower = path.to_lowercase();
         patterns.iter().any(|pattern| {
             let pattern = if pattern.starts_with("**") {
                 Some(format!("/{pattern}"))

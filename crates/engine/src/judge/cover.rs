@@ -97,6 +97,27 @@ impl<'a> Bench<'a> {
         if lists.iter().all(|rules| rules.any(outcome).is_none()) {
             return None;
         }
+        let raw = if outcome == Outcome::Ask { self.raw.0 } else { self.raw.1 };
+        let found = self.speaking_of_words(outcome, act).or(raw);
+        found.or_else(|| {
+            let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
+            touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
+                || {
+                    let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
+                    perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
+                },
+            )
+        })
+    }
+
+    /// The rule that speaks about the words of a command, or about its text.
+    fn speaking_of_words(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
+        let text = self.text.as_deref().unwrap_or_default();
+        let raw = std::str::from_utf8(act.span.of(text.as_bytes())).unwrap_or_default();
+        let first = act.args.first().and_then(as_written);
+        if !self.rules.begins(outcome, &[first, act.base_name()]) {
+            return self.rules.speaks_of_raw(outcome, raw);
+        }
         let args = known(act);
         let mut others = Vec::new();
         if let Some(base) = act.base_name().filter(|base| Some(*base) != act.program()) {
@@ -111,20 +132,8 @@ impl<'a> Bench<'a> {
                 others.iter().chain([&args]).map(|args| without(args, act)).collect::<Vec<_>>(),
             );
         }
-        let text = self.text.as_deref().unwrap_or_default();
-        let own = std::str::from_utf8(act.span.of(text.as_bytes())).unwrap_or_default();
-        let command = Command { args: &args, others: &others, extras: &[], raw: own };
-        let raw = if outcome == Outcome::Ask { self.raw.0 } else { self.raw.1 };
-        let found = self.rules.speaks_of_command(outcome, &command).or(raw);
-        found.or_else(|| {
-            let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
-            touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
-                || {
-                    let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
-                    perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
-                },
-            )
-        })
+        let command = Command { args: &args, others: &others, extras: &[], raw };
+        self.rules.speaks_of_command(outcome, &command)
     }
 
     /// The rule of the writing or reading tools that speaks about a file a command touches.

@@ -123,6 +123,14 @@ impl WordIndex {
         })
     }
 
+    /// Whether a rule begins with stars, or with one of these words.
+    pub(super) fn begins(&self, words: &[Known<'_>]) -> bool {
+        self.nodes.first().is_some_and(|root| {
+            let is_open = root.prefix.is_some() || root.plain.is_some() || !root.globs.is_empty();
+            is_open || words.iter().flatten().any(|word| root.children.get(word).is_some())
+        })
+    }
+
     /// A rule that speaks about this argument list, extras or not.
     pub(super) fn speaks(&self, args: &[Known<'_>]) -> Option<RuleId> {
         self.walk(args, |node, depth| {

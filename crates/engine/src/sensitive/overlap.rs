@@ -111,14 +111,7 @@ pub(super) fn is_near(one: &str, other: &str) -> bool {
 
 /// Whether some text fits both patterns.
 fn segments(one: &[u8], other: &[u8]) -> bool {
-    if let (Some(first), Some(second)) = (one.first(), other.first())
-        && first != second
-        && !b"*?[\\".contains(first)
-        && !b"*?[\\".contains(second)
-    {
-        return false;
-    }
-    if ends_apart(one, other) {
+    if apart(one.iter(), other.iter()) || apart(one.iter().rev(), other.iter().rev()) {
         return false;
     }
     let (one, other) = (signs(one), signs(other));
@@ -126,10 +119,9 @@ fn segments(one: &[u8], other: &[u8]) -> bool {
         return true;
     }
     // Row by row: whether the first `i` signs of one and the first `j` of the other may be one text.
-    let mut row = vec![false; other.len() + 1];
+    let (mut row, mut above) = ([false; LONGEST + 1], [false; LONGEST + 1]);
     for i in 0..=one.len() {
-        let above = std::mem::take(&mut row);
-        row = vec![false; other.len() + 1];
+        std::mem::swap(&mut row, &mut above);
         for j in 0..=other.len() {
             let reach = |row: &[bool], at: Option<usize>| {
                 at.and_then(|at| row.get(at)).copied().unwrap_or_default()
@@ -156,14 +148,13 @@ fn segments(one: &[u8], other: &[u8]) -> bool {
             }
         }
     }
-    row.last().copied().unwrap_or_default()
+    row.get(other.len()).copied().unwrap_or_default()
 }
 
-/// Whether the texts at the ends of two patterns cannot be one.
-fn ends_apart(one: &[u8], other: &[u8]) -> bool {
-    let is_text = |byte: &&u8| !b"*?[]\\".contains(byte);
-    let mut pairs =
-        one.iter().rev().take_while(is_text).zip(other.iter().rev().take_while(is_text));
+/// Whether the texts that two patterns begin with, or end with, cannot be one.
+fn apart<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> bool {
+    let is_text = |byte: &u8| !b"*?[]\\".contains(byte);
+    let mut pairs = one.zip(other).take_while(|(one, other)| is_text(one) && is_text(other));
     pairs.any(|(one, other)| one != other)
 }
 
