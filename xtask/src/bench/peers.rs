@@ -1,9 +1,9 @@
-//! Guards that others made, from the package registries, beside which the hook is measured.
+//! What others made, from the package registries, beside which hook and verdicts are measured.
 //!
 //! They are installed into a directory of the run and go with it.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
@@ -64,6 +64,14 @@ pub fn install(root: &Path, out: &mut impl Write) -> anyhow::Result<Vec<Peer>> {
         }
     }
     Ok(peers)
+}
+
+/// Installs `AgentScope` and gives the Python that has it.
+pub fn agentscope(place: &Path) -> anyhow::Result<PathBuf> {
+    let at = |path: &str| place.join(path).display().to_string();
+    done(&words(&["python3", "-m", "venv", &at("python")]))?;
+    done(&words(&[&at("python/bin/pip"), "install", "-q", "agentscope"]))?;
+    Ok(place.join("python/bin/python"))
 }
 
 fn words(words: &[&str]) -> Vec<String> {
