@@ -8,7 +8,7 @@ use toml::{Table, Value};
 pub fn compile(text: &str) -> Result<String, String> {
     let table: Table = text.parse().map_err(|error| format!("{error}").replace('\n', " | "))?;
     let mut out = String::new();
-    for key in ["harmless", "loader", "values", "secret", "unmoved"] {
+    for key in ["harmless", "named", "loader", "values", "secret", "unmoved"] {
         let text = table.get(key).and_then(Value::as_str).ok_or(format!("`{key}` is no text"))?;
         let mut words: Vec<&str> = text.split_whitespace().collect();
         words.sort_unstable();

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod compound;
 pub(crate) mod dashes;
+mod endless;
 mod expand;
 pub(crate) mod names;
 mod own;

@@ -24,7 +24,8 @@ pub fn setting(name: &str, value: Option<&str>) -> Setting {
         names.binary_search(&name).is_ok() || globs.iter().any(|glob| fits(glob, name))
     };
     if has(HARMLESS, HARMLESS_GLOBS) {
-        return Setting::Harmless;
+        let is_loaded = value.is_some_and(names_a_file) && has(NAMED, NAMED_GLOBS);
+        return if is_loaded { Setting::Loader } else { Setting::Harmless };
     }
     let is_harmless = value.is_some_and(|value| {
         let mut pairs = VALUES.iter().filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
@@ -34,6 +35,11 @@ pub fn setting(name: &str, value: Option<&str>) -> Setting {
         return Setting::Harmless;
     }
     if has(LOADER, LOADER_GLOBS) { Setting::Loader } else { Setting::Foreign }
+}
+
+/// Whether a value is a path rather than a name: a locale or a time zone of one's own making.
+fn names_a_file(value: &str) -> bool {
+    value.starts_with(['/', '.', ':', '~']) || value.contains("/.")
 }
 
 /// Whether a name fits a pattern; most differ in their first letter.
@@ -70,6 +76,9 @@ mod tests {
             ("GIT_PAGER", None, Setting::Loader),        ("https_proxy", None, Setting::Loader),
             ("x", Some("1"), Setting::Foreign),          ("PYTHONPATH", None, Setting::Loader),
             ("PYTHONUNBUFFERED", Some("1"), Setting::Harmless),
+            ("LC_ALL", Some("/tmp/x"), Setting::Loader), ("TZ", Some("Europe/Berlin"), Setting::Harmless),
+            ("TZ", Some(":/etc/x"), Setting::Loader),    ("LANG", Some("../x"), Setting::Loader),
+            ("PWD", Some("/etc"), Setting::Loader),      ("LANGUAGE", Some("de/../x"), Setting::Loader),
         ];
         for (name, value, want) in cases {
             assert_eq!(setting(name, value), want, "`{name}={value:?}`");

@@ -240,6 +240,7 @@ fn take(
     {
         reader::read(name, analysis, &mut act, &usage, &mut inner);
     }
+    reader::read_filters(analysis, &mut act, &usage, &mut inner);
     add_printed(analysis, &mut act, &usage);
     if dashes::is_given(usage.entry.takes_names, &usage) {
         let target = Target::Unknown(String::new());

@@ -22,11 +22,25 @@ use portcullis_shell::{Dialect, Span};
 use crate::act::{Act, Shown};
 use crate::analysis::Analysis;
 use crate::arg::{Arg, Text};
+use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment;
 use crate::language::{Environment, Facts, Run, Word};
 use crate::peel::{Inner, Where, unknown};
 use crate::usage::Usage;
+
+/// Reads the filters that an act, of a program other than jq, applies to what it prints.
+pub(crate) fn read_filters(
+    analysis: &mut Analysis<'_>,
+    act: &mut Act,
+    usage: &Usage,
+    inner: &mut Vec<Inner>,
+) {
+    let has_filter = usage.values.iter().any(|given| given.kind == ValueKind::Jq);
+    if has_filter && !matches!(usage.reader, Some("jq" | "yq")) {
+        text::filters(&mut Reading { analysis, act, usage, inner });
+    }
+}
 
 /// Reads an act by the rules of that name.
 pub(crate) fn read(

@@ -141,6 +141,19 @@ pub fn own_below(path: &str, home: &str) -> Option<&'static Pattern> {
     own.find(|own| own.is_below(&below))
 }
 
+/// A secret that lies somewhere below a directory of the system, by the list.
+#[must_use]
+pub fn secret_in_system(path: &str) -> Option<&'static Pattern> {
+    let path = folded(path);
+    let directory: Vec<&str> = segments(&path).collect();
+    let mut secrets = table::PATTERNS.iter().filter(|pattern| pattern.reads);
+    secrets.find(|pattern| {
+        pattern.segments.len() > directory.len()
+            && !directory.is_empty()
+            && pattern.segments.starts_with(&directory)
+    })
+}
+
 /// A secret that lies somewhere below a hidden directory of a home, by the list.
 #[must_use]
 pub fn secret_below(path: &str, home: &str) -> Option<&'static Pattern> {

@@ -27,10 +27,14 @@ impl Walk<'_, '_> {
                 }
             }
             Kind::While(branch) | Kind::Until(branch) => {
+                let first = self.analysis.found.acts.len();
                 if let Some(condition) = branch.condition {
                     self.perhaps(|walk| walk.script(condition));
                 }
+                let body = self.analysis.found.acts.len();
                 self.again(|walk| walk.script(branch.body));
+                let is_until = matches!(command.kind, Kind::Until(_));
+                self.ends(branch, is_until, first, body);
             }
             Kind::For(each) | Kind::Select(each) => {
                 for name in self.tree.list(each.name) {
@@ -59,7 +63,9 @@ impl Walk<'_, '_> {
             }
             Kind::ArithmeticFor { head, body } => {
                 self.words(head);
+                let first = self.analysis.found.acts.len();
                 self.again(|walk| walk.script(body));
+                self.arithmetic_ends(head, command, first);
             }
             Kind::Case { subject, arms } => {
                 self.words(subject);

@@ -22,6 +22,7 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn parts(&mut self, parts: List<Part>) {
+        let mut has_braces = false;
         for part in self.tree.list(parts) {
             match part.kind {
                 PartKind::DoubleQuoted { parts, .. } => self.parts(parts),
@@ -40,8 +41,12 @@ impl Walk<'_, '_> {
                     });
                 }
                 PartKind::Arithmetic { expression: words, .. }
-                | PartKind::ExtendedGlob { alternatives: words, .. }
-                | PartKind::Brace(words) => self.words(words),
+                | PartKind::ExtendedGlob { alternatives: words, .. } => self.words(words),
+                PartKind::Brace(words) => {
+                    has_braces = true;
+                    self.words(words);
+                }
+                PartKind::Sequence => has_braces = true,
                 PartKind::Parameter(expansions) => {
                     for expansion in self.tree.list(expansions) {
                         self.expansion(expansion, part.span);
@@ -53,9 +58,11 @@ impl Walk<'_, '_> {
                 | PartKind::SingleQuoted(_)
                 | PartKind::AnsiC(_)
                 | PartKind::Glob
-                | PartKind::Sequence
                 | PartKind::Tilde => {}
             }
+        }
+        if has_braces {
+            self.braces(parts);
         }
     }
 

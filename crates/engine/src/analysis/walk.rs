@@ -146,9 +146,14 @@ impl Walk<'_, '_> {
             self.analysis.feed = outer;
             self.analysis.is_dashless = false;
             self.analysis.handed.truncate(handed);
+            self.runs_dry(first);
             return;
         };
+        let first = self.analysis.found.acts.len();
         self.command(only);
+        if matches!(only.kind, Kind::Simple(_)) {
+            self.runs_dry(first);
+        }
     }
 
     /// What the next command of a pipeline gets: a text that is only printed is known.

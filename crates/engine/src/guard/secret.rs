@@ -85,10 +85,14 @@ fn reads_a_home(path: &str, is_pattern: bool, scene: &Scene<'_>) -> bool {
         || is_above_home(if path.is_empty() { "/" } else { path }, scene.ground)
 }
 
-/// Everything in a directory of a home, with a secret somewhere below it.
+/// Everything in a directory of a home or of the system, with a secret somewhere below it.
 fn whole(path: &str, scene: &Scene<'_>, found: &mut Findings<'_>) {
-    let Some(home) = scene.ground.home.as_deref() else { return };
-    if let Some(pattern) = sensitive::secret_below(path, home) {
+    let home = scene.ground.home.as_deref();
+    let listed = match home {
+        Some(home) if place::is_within(path, home) => sensitive::secret_below(path, home),
+        _ => sensitive::secret_in_system(path),
+    };
+    if let Some(pattern) = listed {
         let message = format!("reads everything in `{path}`, `{}` included", pattern.pattern);
         found.about("secret_read", &message);
     }

@@ -187,6 +187,9 @@ impl<'t> Reader<'t> {
         match (self.language, name) {
             (_, b"env") | (Language::Yq, b"strenv") => self.read_environment(),
             (Language::Yq, b"envsubst") => self.facts.environment = Environment::Whole,
+            (_, b"import") if self.imports_data() => {
+                self.facts.doubt("the filter reads a file from one of several places");
+            }
             // Modules are looked for in several places.
             (_, b"import" | b"include" | b"modulemeta") => self.facts.reads.push(None),
             (Language::Yq, b"eval") => self.facts.doubt("the expression evaluates another"),
@@ -197,6 +200,20 @@ impl<'t> Reader<'t> {
             }
             _ => {}
         }
+    }
+
+    /// Whether what is imported becomes a value, and is no module of functions.
+    fn imports_data(&self) -> bool {
+        let mut ahead = self.cursor;
+        let is_blank = |byte: u8| byte.is_ascii_whitespace();
+        ahead.take_while(is_blank);
+        let is_plain = ahead.eat(b'"')
+            && !ahead.take_while(|byte| !matches!(byte, b'"' | b'\\')).is_empty()
+            && ahead.eat(b'"');
+        ahead.take_while(is_blank);
+        let is_named = ahead.eat_all(b"as");
+        ahead.take_while(is_blank);
+        !is_plain || !is_named || ahead.peek().is_none_or(|byte| !byte.is_ascii_alphabetic())
     }
 
     /// The only argument of the call that follows, if it is a plain string.
@@ -276,12 +293,7 @@ mod tests {
         for filter in ["strenv(HOME)", ".a = env(X)"] {
             assert_eq!(yq(filter.as_bytes()).environment, Environment::Named, "`{filter}`");
         }
-        for filter in [
-            "import \"a\" as a; .",
-            "include \"a\"; .",
-            "import \"a\" as $d; $d",
-            "\"m\" | modulemeta",
-        ] {
+        for filter in ["import \"a\" as a; .", "include \"a\"; .", "\"m\" | modulemeta"] {
             assert_eq!(jq(filter.as_bytes()).reads, [None], "`{filter}`");
         }
         assert_eq!(yq(b".a = load(\"x.yml\")").reads, [Some(b"x.yml".to_vec())]);
@@ -295,6 +307,9 @@ mod tests {
     #[test]
     fn what_cannot_be_followed_is_unknown() {
         for filter in [
+            "import \"a\" as $d; $d",
+            "import \"a\" as\n$d {search: \"/x\"}; $d",
+            "import # x\n\"a\" as $d; $d",
             "\"a",
             "\"\\(",
             "\"\\(.a",

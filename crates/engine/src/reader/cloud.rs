@@ -3,6 +3,7 @@
 use super::Reading;
 use crate::arg::Arg;
 use crate::effect::{Effect, EffectOn, Target};
+use crate::usage::GivenOption;
 
 /// Values `file://P`, `fileb://P` and `@P` are read and sent.
 pub(super) fn cloud(reading: &mut Reading<'_, '_>) {
@@ -80,6 +81,17 @@ pub(super) fn gh_api(reading: &mut Reading<'_, '_>) {
             reading.effect(Effect::Change);
         }
         return;
+    }
+    // Some servers take a header for the method.
+    let is_override = |given: &&GivenOption| {
+        matches!(given.name, "-H" | "--header")
+            && given.value.as_ref().is_none_or(|value| {
+                let text = value.prefix().to_ascii_lowercase();
+                value.as_known().is_none() || text.contains("method")
+            })
+    };
+    if reading.usage.options.iter().any(|given| is_override(&given)) {
+        reading.effect(Effect::Change);
     }
     let changes = match method {
         Some(_) => !is_explicit_get,

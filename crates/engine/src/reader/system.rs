@@ -164,6 +164,9 @@ pub(super) fn make(reading: &mut Reading<'_, '_>) {
 /// `ps`: letters without a dash; `e` among them prints environments.
 pub(super) fn ps(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
+    if args.iter().any(|arg| arg.prefix().contains("environ")) {
+        reading.act.note("secret_read", reading.act.span);
+    }
     let mut takes_value = false;
     for arg in &args {
         let Some(text) = arg.as_known() else { continue };

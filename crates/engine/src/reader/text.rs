@@ -96,6 +96,13 @@ pub(super) fn jq(reading: &mut Reading<'_, '_>) {
     reading.take(facts);
 }
 
+/// The jq filter that another program applies to its output.
+pub(super) fn filters(reading: &mut Reading<'_, '_>) {
+    for filter in texts(reading, ValueKind::Jq).into_iter().flatten() {
+        reading.take(language::jq(filter.as_bytes()));
+    }
+}
+
 /// Options of jq that take two words: the second may be a file.
 fn pairs(reading: &mut Reading<'_, '_>) {
     let files: Vec<Arg> = reading

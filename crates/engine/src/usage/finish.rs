@@ -1,7 +1,7 @@
 //! What a command line adds up to once all its words are read.
 
 use super::{Reader, Usage, reads_only, split_value};
-use crate::analysis::names;
+use crate::analysis::{dashes, names};
 use crate::arg::{Arg, Text};
 use crate::catalog::{Prints, ValueKind, When};
 use crate::effect::{Effect, EffectOn, Effects, Target};
@@ -114,9 +114,7 @@ impl Reader<'_> {
     /// Marks what is read to the bottom.
     fn deepen(&mut self) {
         let entry = self.entry;
-        let is_deep =
-            entry.recurses.iter().any(|name| *name == "*" || self.usage.has_option(&[name]));
-        if !is_deep {
+        if !dashes::is_given(entry.recurses, &self.usage) {
             return;
         }
         let is_path =
