@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, header};
@@ -16,8 +17,10 @@ use portcullis_approval::key::{LOCAL, Secret, hash};
 use portcullis_approval::{Approver, Asker, Id, Key, Moment, Owners, Role};
 use portcullis_store::{PairingRecord, Store, StoreError};
 use subtle::ConstantTimeEq;
+use tokio::sync::watch;
 
 use crate::chance;
+use crate::clock::Clock;
 
 /// The name of the browser's cookie.
 pub const COOKIE: &str = "portcullis";
@@ -96,6 +99,8 @@ impl Caller {
 #[derive(Debug)]
 pub struct Identity {
     keys: ArcSwap<HashMap<[u8; 32], Arc<Key>>>,
+    /// Tells whoever holds a connection that the keys are others by now.
+    changed: watch::Sender<()>,
     socket: Arc<Key>,
     waiver: Arc<Key>,
     internal: Option<(Arc<Key>, [u8; 32])>,
@@ -122,6 +127,7 @@ impl Identity {
         let internal = internal.filter(|secret| !secret.is_empty());
         Identity {
             keys: ArcSwap::default(),
+            changed: watch::Sender::new(()),
             socket: fixed("local", Role::Agent, b"socket\0\0\0\0"),
             waiver: fixed("loopback", Role::Approver, b"loopback\0\0"),
             internal: internal
@@ -138,6 +144,7 @@ impl Identity {
         let keys = store.keys().await?;
         let keys = keys.into_iter().map(|record| (record.hash, Arc::new(record.key))).collect();
         self.keys.store(Arc::new(keys));
+        self.changed.send_replace(());
         Ok(())
     }
 
@@ -172,6 +179,27 @@ impl Identity {
             let keys = self.keys.load();
             keys.values().find(|key| key.id == id && key.counts_at(now)).cloned()
         })
+    }
+
+    /// Comes when a key counts no longer: it was revoked, or its time is over.
+    ///
+    /// Who is let in by a key shows it once; a connection that stays open asks here.
+    pub async fn ended(&self, key: &Key, clock: &Clock) {
+        let mut changed = self.changed.subscribe();
+        while self.by_id(key.id, clock.now()).is_some() {
+            let left = key.expires_at.map(|end| end.ms().saturating_sub(clock.now().ms()).max(1));
+            let over = async {
+                match left.and_then(|left| u64::try_from(left).ok()) {
+                    Some(left) => tokio::time::sleep(Duration::from_millis(left)).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                // INVARIANT: `self` holds the sender, so that this ends with a change only.
+                _ = changed.changed() => {}
+                () = over => {}
+            }
+        }
     }
 
     /// Whether a key stands for many agents, which name themselves: the socket's, and the one

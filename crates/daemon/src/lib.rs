@@ -41,7 +41,7 @@ mod waiters;
 use authority::Authority;
 use config::Config;
 use feed::Feed;
-use identity::Identity;
+use identity::{Caller, Identity};
 use metrics::Metrics;
 use policies::Policies;
 use refusals::Refusals;
@@ -88,6 +88,16 @@ impl App {
         self.identity.refresh(self.authority.store()).await?;
         self.authority.remember_keys(self.identity.keys().into_iter());
         Ok(())
+    }
+
+    /// Comes when the key of a caller counts no longer.
+    pub(crate) async fn ended(&self, caller: &Caller) {
+        self.identity.ended(&caller.key, self.authority.clock()).await;
+    }
+
+    /// Whether the key of a caller still counts.
+    pub(crate) fn counts(&self, caller: &Caller) -> bool {
+        self.identity.by_id(caller.key.id, self.authority.now()).is_some()
     }
 
     /// Writes the policy that somebody set for all nodes into this one's file, where they differ.

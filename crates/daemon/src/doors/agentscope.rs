@@ -98,6 +98,10 @@ async fn submit(
         access: None,
     };
     let Answered { verdict, ask, receipt, .. } = app.authority.submit(submission).await?;
+    // It may have waited long, and its key may have been revoked meanwhile.
+    if ask.is_some() && !app.counts(&caller) {
+        return Err(ApiError::unauthorized());
+    }
     let asked = ask.as_ref().map(|record| Asked {
         ask: &record.ask,
         decision: decision_of(record),
@@ -135,7 +139,11 @@ async fn show(
     let record = app.authority.store().ask(id).await?.filter(may_see);
     let record = record.ok_or_else(ApiError::no_such_ask)?;
     let record = if record.decision.is_none() && !wait.is_zero() {
-        app.authority.settled(id, Instant::now() + wait).await?
+        let record = app.authority.settled(id, Instant::now() + wait).await?;
+        if !app.counts(&caller) {
+            return Err(ApiError::unauthorized());
+        }
+        record
     } else {
         record
     };

@@ -68,7 +68,11 @@ pub async fn show(
     let wait = Duration::from_millis(query.number("wait_ms")?.unwrap_or(0).min(MOST_WAIT_MS));
     let record = visible(&app, &caller, &id).await?;
     let record = if record.decision.is_none() && !wait.is_zero() {
-        app.authority.settled(record.ask.id, Instant::now() + wait).await?
+        let record = app.authority.settled(record.ask.id, Instant::now() + wait).await?;
+        if !app.counts(&caller) {
+            return Err(ApiError::unauthorized());
+        }
+        record
     } else {
         record
     };

@@ -44,6 +44,10 @@ pub async fn answer(app: &App, caller: &Caller, call: &Call) -> Result<Answered,
     let submission = submitted(app, caller, call, true).await?;
     let is_access = submission.access.is_some();
     let answered = app.authority.submit_through(submission, call.slot.as_deref()).await?;
+    // It may have waited long, and its key may have been revoked meanwhile.
+    if answered.ask.is_some() && !app.counts(caller) {
+        return Err(ApiError::unauthorized());
+    }
     let decision = answered.ask.as_ref().and_then(decision_of);
     let is_refused = is_access && answered.outcome == Outcome::Deny;
     Ok(Answered {

@@ -35,19 +35,24 @@ pub async fn events(
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let subscription = subscribe(&app, &caller, &query, last).await?;
     let stopping = app.authority.stopping();
-    let events =
-        stream::unfold((subscription, stopping), |(mut subscription, mut stopping)| async move {
+    let ended = Box::pin(async move { app.ended(&caller).await });
+    let events = stream::unfold(
+        (subscription, stopping, ended),
+        |(mut subscription, mut stopping, mut ended)| async move {
             let text = tokio::select! {
+                biased;
+                () = stopped(&mut stopping) => return None,
+                () = &mut ended => return None,
                 event = subscription.next() => {
                     let event = event?;
                     let cursor = feed::cursor(event.position);
                     format!("id: {cursor}\nevent: {}\ndata: {}\n\n", event.kind, event.text())
                 }
                 () = tokio::time::sleep(ALIVE) => ": alive\n\n".to_owned(),
-                () = stopped(&mut stopping) => return None,
             };
-            Some((Ok::<_, Infallible>(text), (subscription, stopping)))
-        });
+            Some((Ok::<_, Infallible>(text), (subscription, stopping, ended)))
+        },
+    );
     // A client that reads this line misses nothing that happens from now on.
     let hello = stream::once(async { Ok(": connected\n\n".to_owned()) });
     let events = hello.chain(events);
@@ -65,7 +70,7 @@ pub async fn socket(
 ) -> Result<Response, ApiError> {
     let subscription = subscribe(&app, &caller, &query, None).await?;
     let upgrade = lean(upgrade, MOST_FRAME);
-    Ok(upgrade.on_upgrade(move |socket| push(app, socket, subscription)))
+    Ok(upgrade.on_upgrade(move |socket| push(app, caller, socket, subscription)))
 }
 
 /// A WebSocket that costs little while it is silent.
@@ -77,27 +82,32 @@ pub fn lean(upgrade: WebSocketUpgrade, most_frame: usize) -> WebSocketUpgrade {
         .max_frame_size(most_frame)
 }
 
-async fn push(app: App, socket: WebSocket, mut subscription: Subscription) {
+async fn push(app: App, caller: Caller, socket: WebSocket, mut subscription: Subscription) {
     let (mut sender, mut receiver) = socket.split();
     let mut stopping = app.authority.stopping();
-    loop {
+    let ended = app.ended(&caller);
+    tokio::pin!(ended);
+    let away = loop {
         let message = tokio::select! {
+            biased;
+            () = stopped(&mut stopping) => break (1001, "going down"),
+            () = &mut ended => break (1008, "the key counts no longer"),
             event = subscription.next() => match event {
                 Some(event) => Message::Text(event.text().clone()),
-                None => break,
+                None => break (1001, "going down"),
             },
             said = receiver.next() => match said {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                 Some(Ok(_)) => continue,
             },
             () = tokio::time::sleep(ALIVE) => Message::Ping(Vec::new().into()),
-            () = stopped(&mut stopping) => break,
         };
         if sender.send(message).await.is_err() {
             return;
         }
-    }
-    let away = CloseFrame { code: 1001, reason: "going down".into() };
+    };
+    let (code, reason) = away;
+    let away = CloseFrame { code, reason: reason.into() };
     let _ = sender.send(Message::Close(Some(away))).await;
 }
 

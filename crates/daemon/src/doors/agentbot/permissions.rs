@@ -14,13 +14,14 @@ use portcullis_wire::dialects::agentbot::answers::{
 };
 use portcullis_wire::dialects::agentbot::{Decide, Modified, Word, as_given, changed};
 
-use super::{approver, decided, ended_because, fault, not_found, refused, taken, words};
+use super::{approver, decided, ended_because, fault, not_found, refuse, refused, taken, words};
 use crate::App;
 use crate::authority::{Fault, decision_of};
 use crate::doors::{ask_id, hook_text};
 use crate::error::{ApiError, json_response};
 use crate::extract::{BadBody, Bytes, Query};
 use crate::identity::Caller;
+use crate::router::Shut;
 
 /// The longest a request is held.
 const MOST_WAIT_S: u64 = 60;
@@ -71,7 +72,11 @@ pub async fn show(
         Err(_) => return refused(StatusCode::BAD_REQUEST, "Invalid wait"),
     };
     let takes = |name: &str| caller.key.role == Role::Agent && query.get(name) == Some("1");
-    match shown(&app, &caller, &id, Duration::from_secs(wait_s)).await {
+    let found = shown(&app, &caller, &id, Duration::from_secs(wait_s)).await;
+    if !app.counts(&caller) {
+        return refuse(Shut::UnknownKey);
+    }
+    match found {
         Ok(None) => not_found(),
         Ok(Some(record)) => {
             let mut status = status(&record);

@@ -95,12 +95,19 @@ struct Gone;
 impl Talk {
     async fn run(mut self, mut receiver: SplitStream<WebSocket>, mut subscription: Subscription) {
         let mut stopping = self.app.authority.stopping();
+        let (app, caller) = (self.app.clone(), self.caller.clone());
+        let ended = app.ended(&caller);
+        tokio::pin!(ended);
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
         heartbeat.reset();
         let connected = json!({ "userId": self.user, "timestamp": self.now() });
         let mut said = self.say("connected", connected).await;
         while said.is_ok() {
             said = tokio::select! {
+                // Nothing is said or heard with a key that counts no longer.
+                biased;
+                () = &mut ended => self.leave(4003, "Forbidden").await,
+                () = stopped(&mut stopping) => self.leave(1001, "going down").await,
                 event = subscription.next() => match event {
                     Some(event) => self.tell(&event).await,
                     None => self.leave(1001, "going down").await,
@@ -117,7 +124,6 @@ impl Talk {
                     let timestamp = self.now();
                     self.say("heartbeat", json!({ "timestamp": timestamp })).await
                 }
-                () = stopped(&mut stopping) => self.leave(1001, "going down").await,
             };
         }
     }

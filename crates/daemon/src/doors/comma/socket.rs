@@ -122,9 +122,16 @@ impl From<Fault> for Refusal {
 impl Talk {
     async fn run(mut self, mut receiver: SplitStream<WebSocket>, mut news: Receiver<Arc<News>>) {
         let mut stopping = self.app.authority.stopping();
+        let (app, caller) = (self.app.clone(), self.caller.clone());
+        let ended = app.ended(&caller);
+        tokio::pin!(ended);
         let mut said = Ok(());
         while said.is_ok() {
             said = tokio::select! {
+                // Nothing is said or heard with a key that counts no longer.
+                biased;
+                () = &mut ended => self.leave(1008, "the key counts no longer").await,
+                () = stopped(&mut stopping) => self.leave(1001, "going down").await,
                 news = news.recv() => match news {
                     Ok(news) => self.tell(&news).await,
                     Err(RecvError::Lagged(_)) => self.look_again().await,
@@ -138,7 +145,6 @@ impl Talk {
                     }
                     Some(Err(_)) => Err(Gone),
                 },
-                () = stopped(&mut stopping) => self.leave(1001, "going down").await,
             };
         }
     }

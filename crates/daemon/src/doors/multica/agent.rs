@@ -79,6 +79,10 @@ pub(super) async fn request(
         };
         let Some(settled) = settled else { return Ok(None) };
         let Some(decision) = &settled.decision else { return Ok(None) };
+        // Its key may have been revoked while it waited.
+        if link.verified(app).is_none() {
+            return Err(Refusal::unauthorized("Device not verified"));
+        }
         if decision.outcome == Outcome::Allow {
             // One approval is one execution: who comes too late is judged anew.
             let is_claimed = record.decision.is_some()
