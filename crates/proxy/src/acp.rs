@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::task::AbortHandle;
 
-use crate::gate::{Act, First, Gate, Ruling};
+use crate::gate::{Act, First, Gate, Names, Ruling};
 use crate::lines::{self, MOST_ANSWERED, Outlet};
 use crate::message::{self, DENIED, INVALID_REQUEST, Message};
 use crate::{ProxyError, program};
@@ -57,6 +57,7 @@ struct State {
     beginning: HashMap<String, String>,
     /// The directories of sessions.
     directories: HashMap<String, String>,
+    names: Names,
 }
 
 struct Open {
@@ -109,7 +110,10 @@ pub async fn run(
 impl Relay {
     /// Takes a line of the agent.
     async fn take_agent(self: &Arc<Self>, line: Vec<u8>) -> Result<(), ProxyError> {
-        let Some(message) = read(&line)? else { return self.show(line).await };
+        let Some(message) = read(&line)? else {
+            // What a program says by the way passes, unless somebody could find a message in it.
+            return if line.contains(&b'{') { Ok(()) } else { self.show(line).await };
+        };
         let id = message.id().map(str::to_owned);
         match message.method.as_deref() {
             Some("session/request_permission") => {
@@ -194,7 +198,8 @@ impl Relay {
         {
             return self.settle(id, &asked.options, false).await;
         }
-        let act = self.act_of(&judged, &asked.session, asked.call.id.clone(), asked.call.title());
+        let name = self.name(&asked.call.id);
+        let act = self.act_of(&judged, &asked.session, name, asked.call.title());
         match self.setting.gate.first(&act).await {
             First::Ruled(Ruling::Deny(_)) => self.settle(id, &asked.options, false).await,
             First::Ruled(Ruling::Allow { input, is_by_person }) => {
@@ -393,6 +398,12 @@ impl Relay {
 
     fn directory(&self, session: &str) -> Option<String> {
         self.state().directories.get(session).cloned().or_else(|| self.setting.cwd.clone())
+    }
+
+    /// The name of a call that its agent gives one: the first time, and never again.
+    fn name(&self, given: &str) -> String {
+        let is_new = self.state().names.take(given);
+        if is_new { given.to_owned() } else { self.own_name() }
     }
 
     fn own_name(&self) -> String {

@@ -1,8 +1,8 @@
 //! The approver tool of Claude's headless runs: an MCP server with one tool, which answers a
 //! permission prompt by policy or by a person.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use portcullis_hook::OWN_NAME;
 use portcullis_hook::answer::reason;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::ProxyError;
-use crate::gate::{Act, First, Gate, Ruling};
+use crate::gate::{Act, First, Gate, Names, Ruling};
 
 /// The one tool.
 const TOOL: &str = "approve";
@@ -32,13 +32,15 @@ struct Inner {
     session: String,
     cwd: Option<String>,
     count: AtomicU64,
+    names: Mutex<Names>,
 }
 
 impl Approver {
     /// A server for one conversation.
     #[must_use]
     pub fn new(gate: Gate, session: String, cwd: Option<String>) -> Approver {
-        Approver(Arc::new(Inner { gate, session, cwd, count: AtomicU64::new(0) }))
+        let names = Mutex::default();
+        Approver(Arc::new(Inner { gate, session, cwd, count: AtomicU64::new(0), names }))
     }
 
     /// Serves until the client ends.
@@ -78,13 +80,15 @@ impl Approver {
         let inner = &self.0;
         let count = inner.count.fetch_add(1, Ordering::Relaxed);
         let own = format!("{OWN_NAME}{}-{count}", inner.session);
+        let is_new =
+            |name: &&str| inner.names.lock().unwrap_or_else(PoisonError::into_inner).take(name);
         let act = Act {
             tool: tool.to_owned(),
             input: input.to_string(),
             host: Some("claude".to_owned()),
             cwd: inner.cwd.clone(),
             session: inner.session.clone(),
-            call_id: text("tool_use_id").map_or(own, str::to_owned),
+            call_id: text("tool_use_id").filter(is_new).map_or(own, str::to_owned),
             slot: "claude/mcp-approver".to_owned(),
             description: None,
         };

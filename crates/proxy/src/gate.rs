@@ -3,6 +3,7 @@
 //! A ruling allows only what the daemon allowed with a receipt for this very call; whatever else
 //! happens is a denial with a reason that a model may read.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use portcullis_client::{Answered, Client, ClientError, Outcome};
@@ -70,6 +71,23 @@ impl Act {
             }
         }
         call
+    }
+}
+
+/// So many names of calls are remembered; beyond them every call gets a name of ours.
+const MOST_NAMES: usize = 100_000;
+
+/// The names that calls of one conversation were given by whoever makes them.
+///
+/// To the daemon the same name is the same call, which was approved once. Here each request is an
+/// execution, so that a name counts for the first one only.
+#[derive(Debug, Default)]
+pub struct Names(HashSet<String>);
+
+impl Names {
+    /// Takes a name; false where it was taken.
+    pub fn take(&mut self, name: &str) -> bool {
+        self.0.len() < MOST_NAMES && self.0.insert(name.to_owned())
     }
 }
 

@@ -19,6 +19,9 @@ pub type Outlet = mpsc::Sender<Vec<u8>>;
 
 /// The next line with its end; none when there are no more.
 ///
+/// A carriage return inside it is a blank to JSON and the end of a line to some programs, which
+/// would find other messages in it than we do: it becomes a blank for both.
+///
 /// # Errors
 /// The stream broke, or the line is longer than `most`.
 pub async fn next(
@@ -29,6 +32,11 @@ pub async fn next(
     reader.take(most + 1).read_until(b'\n', &mut line).await?;
     if line.len() as u64 > most {
         return Err(Error::new(ErrorKind::InvalidData, "a message is too long"));
+    }
+    let end = line.len()
+        - [&b"\r\n"[..], b"\n"].iter().find(|end| line.ends_with(end)).map_or(0, |end| end.len());
+    for byte in line.iter_mut().take(end).filter(|byte| **byte == b'\r') {
+        *byte = b' ';
     }
     Ok((!line.is_empty()).then_some(line))
 }
@@ -52,4 +60,19 @@ pub fn outlet(
 #[must_use]
 pub fn text(line: &[u8]) -> Option<&str> {
     str::from_utf8(line).ok().map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_is_one_line_for_every_reader() {
+        let mut reader: &[u8] = b"{\"a\":\r{\"b\":1}\r}\r\n{}\n\r\n{}\r";
+        let mut lines = Vec::new();
+        while let Some(line) = next(&mut reader, 100).await.unwrap() {
+            lines.push(String::from_utf8(line).unwrap());
+        }
+        assert_eq!(lines, ["{\"a\": {\"b\":1} }\r\n", "{}\n", "\r\n", "{} "]);
+    }
 }

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 
-use crate::gate::{Act, First, Gate, Ruling};
+use crate::gate::{Act, First, Gate, Names, Ruling};
 use crate::lines::{self, Outlet};
 use crate::message::{self, INVALID_REQUEST, Message, PARSE_ERROR};
 
@@ -57,12 +57,14 @@ pub struct Relay {
 
 #[derive(Default)]
 struct State {
-    /// Requests for the list of tools that were not answered yet.
-    listing: HashSet<String>,
+    /// Requests for the list of tools that were not answered yet, and whether each is for its
+    /// first page.
+    listing: HashMap<String, bool>,
     /// Calls that wait for a person.
     held: HashMap<String, Held>,
     batches: Batches,
     tools: Tools,
+    names: Names,
 }
 
 struct Held {
@@ -121,10 +123,11 @@ impl Relay {
             message.is_answer().then(|| message.id().map(str::to_owned))?
         });
         let Some(id) = id else { return self.tell(line).await };
-        if self.state().listing.remove(&id) {
+        let listed = self.state().listing.remove(&id);
+        if let Some(is_first) = listed {
             let relay = Arc::clone(self);
             tokio::spawn(async move {
-                let line = relay.listed(line).await;
+                let line = relay.listed(line, is_first).await;
                 relay.answer(Some(&id), line).await;
             });
             return;
@@ -172,7 +175,10 @@ impl Relay {
             }
             Some("notifications/cancelled") if self.cancel(message.params).await => {}
             Some("tools/list") => {
-                self.state().listing.extend(id);
+                let params = message.params.map_or("null", RawValue::get);
+                let params: Value = serde_json::from_str(params).unwrap_or_default();
+                let is_first = params.get("cursor").is_none_or(Value::is_null);
+                self.state().listing.extend(id.map(|id| (id, is_first)));
                 self.forward(line.to_owned()).await;
             }
             Some(_) | None => self.forward(line.to_owned()).await,
@@ -209,7 +215,7 @@ impl Relay {
         }
         let input = called.arguments.map_or("{}", RawValue::get);
         self.unchanged(id, &called).await?;
-        let act = self.act(&called, input);
+        let act = self.act(&called, input, self.name(&called));
         match self.ruled(id, &act, called.meta.as_ref()).await {
             Ruling::Deny(denied) => Err(denied),
             Ruling::Allow { input: None, .. } => {
@@ -265,8 +271,7 @@ impl Relay {
             tool: CHANGED.to_owned(),
             input: input.to_string(),
             description: Some("the tool says something else than when it was first used".into()),
-            call_id: self.own_name(),
-            ..self.act(called, "{}")
+            ..self.act(called, "{}", self.own_name())
         };
         match self.ruled(id, &act, called.meta.as_ref()).await {
             Ruling::Allow { .. } => {
@@ -277,17 +282,22 @@ impl Relay {
         }
     }
 
-    fn act(&self, called: &Called<'_>, input: &str) -> Act {
-        let setting = &self.setting;
+    /// The name of a call: its host's, where that was not the name of another one before.
+    fn name(&self, called: &Called<'_>) -> String {
         let of_host = called.meta.as_ref().and_then(|meta| meta.get("claudecode/toolUseId"));
-        let of_host = of_host.and_then(Value::as_str).map(str::to_owned);
+        let of_host = of_host.and_then(Value::as_str).filter(|name| self.state().names.take(name));
+        of_host.map_or_else(|| self.own_name(), str::to_owned)
+    }
+
+    fn act(&self, called: &Called<'_>, input: &str, call_id: String) -> Act {
+        let setting = &self.setting;
         Act {
             tool: format!("mcp__{}__{}", setting.server, called.name),
             input: input.to_owned(),
             host: None,
             cwd: setting.cwd.clone(),
             session: setting.session.clone(),
-            call_id: of_host.unwrap_or_else(|| self.own_name()),
+            call_id,
             slot: format!("mcp/{}", setting.server),
             description: None,
         }
@@ -309,10 +319,10 @@ impl Relay {
     }
 
     /// A list of tools without those that are shut, after a look at what they say they are.
-    async fn listed(&self, line: Vec<u8>) -> Vec<u8> {
+    async fn listed(&self, line: Vec<u8>, is_first: bool) -> Vec<u8> {
         let text = lines::text(&line).unwrap_or_default();
         let Some(listed) = Listed::read(text) else { return line };
-        self.state().tools.saw(&listed);
+        self.state().tools.saw(&listed, is_first);
         let mut shut = HashSet::new();
         for name in listed.names() {
             if self.setting.gate.is_shut(&format!("mcp__{}__{name}", self.setting.server)).await {

@@ -153,3 +153,25 @@ fn what_the_agent_does_through_the_editor_is_judged() {
     assert_eq!(proxy.hear(), "", "closed");
     assert!(!proxy.end().success());
 }
+
+#[test]
+fn a_call_is_judged_with_all_that_belongs_to_it() {
+    let house = House::with(POLICY);
+    let mut proxy = started(&house);
+    // `echo` alone is allowed, `git` alone would be: what stands beside the program counts.
+    let push = permission(&json!({ "command": "git", "args": ["push", "--force"] }));
+    prompt(&mut proxy, 2, &push);
+    assert_eq!(proxy.message()["method"], "session/request_permission", "at best asked");
+    assert_eq!(house.ask()["call"]["input"]["command"], "git push --force");
+    proxy.line(r#"{"jsonrpc":"2.0","id":"a-1","result":{"outcome":{"outcome":"selected","optionId":"no"}}}"#);
+    assert_eq!(told(&mut proxy, 2)["outcome"]["optionId"], "no");
+    let mut other = permission(&json!({ "command": "echo hi", "env": { "LD_PRELOAD": "x" } }));
+    prompt(&mut proxy, 3, &other);
+    assert_eq!(proxy.message()["method"], "session/request_permission", "nobody knows `env`");
+    proxy.line(r#"{"jsonrpc":"2.0","id":"a-1","result":{"outcome":{"outcome":"selected","optionId":"no"}}}"#);
+    assert_eq!(told(&mut proxy, 3)["outcome"]["optionId"], "no");
+    other = command("echo hi");
+    other["params"]["toolCall"]["kind"] = "other".into();
+    prompt(&mut proxy, 4, &other);
+    assert_eq!(proxy.message()["method"], "session/request_permission", "it is no shell");
+}

@@ -138,6 +138,33 @@ fn a_person_is_asked_and_the_client_hears_that_it_waits() {
 }
 
 #[test]
+fn a_call_hidden_between_carriage_returns_is_no_line_of_its_own() {
+    let house = House::with(POLICY);
+    let mut proxy = started(&house);
+    // The server, like many, takes a carriage return for the end of a line.
+    let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"secret"}}"#;
+    proxy.line(&format!("{{\"a\":\r{call}\r}}"));
+    proxy.line(&format!("\r{{\"jsonrpc\":\"2.0\",\"method\":\"odd\",\"params\":\r{call}\r}}\r"));
+    assert_eq!(proxy.asked(8, "odd", &json!(1))["result"]["odd"], 1);
+    assert!(!seen(&house).lines().any(|line| line == call), "{}", seen(&house));
+}
+
+#[test]
+fn a_name_that_a_client_gives_twice_is_no_second_execution() {
+    let house = House::with(POLICY);
+    let mut proxy = started(&house);
+    let mut named = called("write", "a");
+    named["_meta"] = json!({ "claudecode/toolUseId": "toolu_1" });
+    proxy.say(2, "tools/call", &named);
+    house.answer("approve", &house.ask(), &[]);
+    assert!(text(&proxy.answered(&json!(2))).starts_with("ran write"));
+    proxy.say(3, "tools/call", &named);
+    house.answer("reject", &house.ask(), &[]);
+    assert_eq!(proxy.answered(&json!(3))["result"]["isError"], true);
+    assert_eq!(seen(&house).matches("\"write\"").count(), 1, "{}", seen(&house));
+}
+
+#[test]
 fn a_tool_that_says_something_else_than_at_its_first_use_is_asked_about() {
     let house = House::with(POLICY);
     let mut proxy = started(&house);

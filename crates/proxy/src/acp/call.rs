@@ -98,49 +98,108 @@ impl ToolCall {
     }
 }
 
-/// A call whose input says what it does.
+/// What may stand beside a command without changing what it does.
+const BESIDE_COMMAND: &[&str] = &[
+    "command",
+    "cmd",
+    "args",
+    "cwd",
+    "description",
+    "timeout",
+    "timeout_ms",
+    "timeoutMs",
+    "run_in_background",
+    "is_background",
+    "background",
+    "call_id",
+    "turn_id",
+    "reason",
+    "risk",
+    "justification",
+    "parsed_cmd",
+];
+
+/// What may stand beside a path that is read, or written.
+const BESIDE_PATH: &[&str] = &[
+    "file_path",
+    "filePath",
+    "path",
+    "abs_path",
+    "absolute_path",
+    "description",
+    "offset",
+    "limit",
+    "line",
+    "lines",
+];
+const BESIDE_TEXT: &[&str] = &[
+    "content",
+    "file_text",
+    "old_string",
+    "oldString",
+    "new_string",
+    "newString",
+    "replace_all",
+    "replaceAll",
+];
+
+/// What may stand beside an address that is fetched.
+const BESIDE_URL: &[&str] = &["url", "prompt", "description", "format", "timeout"];
+
+/// A call whose input says what it does: its kind fits, and no other member could change it.
 fn known(kind: &str, input: &Map<String, Value>) -> Option<(&'static str, Value)> {
     let text = |names: &[&str]| names.iter().find_map(|name| input.get(*name)?.as_str());
-    if let Some(command) = text(&["command", "cmd"]) {
-        return Some(("Bash", command_of(command, &[], input)));
-    }
-    if let Some(words) = input.get("command").and_then(Value::as_array) {
-        let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-        let words = words?;
-        // What is already `sh -c TEXT` is a command line by itself; all of it is judged.
-        let (first, rest) = words.split_first()?;
-        return Some(("Bash", command_of(&quoted(first), rest, input)));
-    }
+    let has_only = |names: &[&[&str]]| {
+        input.keys().all(|name| names.iter().any(|names| names.contains(&name.as_str())))
+    };
     let path = text(&["file_path", "filePath", "path", "abs_path", "absolute_path"]);
     match (kind, path, text(&["url"])) {
-        ("read", Some(path), _) => Some(("Read", json!({ "file_path": path }))),
-        ("edit" | "delete" | "move", Some(path), _) => {
+        ("execute", ..) if has_only(&[BESIDE_COMMAND]) => command(input),
+        ("read", Some(path), _) if has_only(&[BESIDE_PATH]) => {
+            Some(("Read", json!({ "file_path": path })))
+        }
+        // A removal and a move have other paths than one; they are asked about.
+        ("edit", Some(path), _) if has_only(&[BESIDE_PATH, BESIDE_TEXT]) => {
             let content = text(&["content", "new_string", "newString", "file_text"]);
             let tool = if input.contains_key("content") { "Write" } else { "Edit" };
-            // A removal and a move have other paths than one; they are asked about.
-            (kind == "edit").then(|| {
-                let name = if tool == "Write" { "content" } else { "new_string" };
-                (tool, json!({ "file_path": path, name: content.unwrap_or_default() }))
-            })
+            let name = if tool == "Write" { "content" } else { "new_string" };
+            Some((tool, json!({ "file_path": path, name: content.unwrap_or_default() })))
         }
-        ("fetch", _, Some(url)) => Some(("WebFetch", json!({ "url": url }))),
+        ("fetch", _, Some(url)) if has_only(&[BESIDE_URL]) => {
+            Some(("WebFetch", json!({ "url": url })))
+        }
         _ => None,
     }
 }
 
-fn command_of(command: &str, arguments: &[&str], input: &Map<String, Value>) -> Value {
-    let mut line = command.to_owned();
-    for argument in arguments {
+/// A command line: a text, or words, and what it is started with.
+fn command(input: &Map<String, Value>) -> Option<(&'static str, Value)> {
+    let list = |value: &Value| -> Option<Vec<String>> {
+        value.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect()
+    };
+    let said = match (input.get("command"), input.get("cmd")) {
+        (Some(said), None) | (None, Some(said)) => said,
+        (Some(_), Some(_)) | (None, None) => return None,
+    };
+    let mut line = match said {
+        Value::String(text) => text.clone(),
+        // What is already `sh -c TEXT` is a command line by itself; all of it is judged.
+        words => list(words)
+            .filter(|words| !words.is_empty())?
+            .iter()
+            .map(|word| quoted(word))
+            .collect::<Vec<_>>()
+            .join(" "),
+    };
+    for argument in input.get("args").map_or_else(|| Some(Vec::new()), list)? {
         line.push(' ');
-        line.push_str(&quoted(argument));
+        line.push_str(&quoted(&argument));
     }
     let mut call = json!({ "command": line });
-    if let (Some(cwd), Some(call)) =
-        (input.get("cwd").filter(|it| it.is_string()), call.as_object_mut())
-    {
-        call.insert("cwd".to_owned(), cwd.clone());
+    if let (Some(cwd), Some(call)) = (input.get("cwd"), call.as_object_mut()) {
+        call.insert("cwd".to_owned(), cwd.as_str()?.into());
     }
-    call
+    Some(("Bash", call))
 }
 
 /// A word as a shell reads it back.
@@ -229,6 +288,15 @@ mod tests {
         let cases = [
             (json!({ "command": "ls -l" }),                          "execute", "Bash",  true),
             (json!({ "command": ["rm", "-rf", "a b"] }),             "execute", "Bash",  true),
+            (json!({ "command": "git", "args": ["push"] }),          "execute", "Bash",  true),
+            (json!({ "command": "git", "args": "push" }),            "execute", UNBOUND, false),
+            (json!({ "command": "ls", "env": { "A": "b" } }),        "execute", UNBOUND, false),
+            (json!({ "command": "ls", "cmd": "rm -rf a" }),          "execute", UNBOUND, false),
+            (json!({ "command": "ls", "cwd": 1 }),                   "execute", UNBOUND, false),
+            (json!({ "command": [] }),                               "execute", UNBOUND, false),
+            (json!({ "command": "date", "target": "production" }),   "other",   UNBOUND, false),
+            (json!({ "path": "/x", "then": "send" }),                "read",    UNBOUND, false),
+            (json!({ "url": "http://x/", "body": "y" }),             "fetch",   UNBOUND, false),
             (json!({ "file_path": "/x", "content": "y" }),           "edit",    "Write", true),
             (json!({ "file_path": "/x", "new_string": "y" }),        "edit",    "Edit",  true),
             (json!({ "path": "/x" }),                                "read",    "Read",  true),
@@ -242,8 +310,13 @@ mod tests {
             let judged = judged(call);
             assert_eq!((judged.tool, judged.is_bound), (tool, is_bound), "{kind} {input}");
         }
-        let call = json!({ "toolCallId": "1", "rawInput": { "command": ["rm", "a b", "$x"] } });
-        assert_eq!(judged(call).input["command"], "rm 'a b' '$x'");
+        let executed = |input: Value| {
+            judged(json!({ "toolCallId": "1", "kind": "execute", "rawInput": input }))
+        };
+        let words = executed(json!({ "command": ["rm", "a b", "$x"] }));
+        assert_eq!(words.input["command"], "rm 'a b' '$x'");
+        let pushed = executed(json!({ "command": "git", "args": ["push", "-f; x"], "cwd": "/w" }));
+        assert_eq!(pushed.input, json!({ "command": "git push '-f; x'", "cwd": "/w" }));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Said {
 #[derive(Default)]
 pub struct Tools {
     said: HashMap<String, Said>,
+    /// What each tool said in the pages of the last list, so that none says two things.
+    pages: HashMap<String, Vec<String>>,
     /// What used tools said, by hash.
     pinned: BTreeMap<String, String>,
     file: Option<PathBuf>,
@@ -32,6 +34,7 @@ pub struct Tools {
 /// A list of tools as a server gave it.
 pub struct Listed<'a> {
     whole: &'a str,
+    count: usize,
     tools: Vec<(Named, &'a RawValue)>,
 }
 
@@ -59,8 +62,13 @@ impl<'a> Listed<'a> {
         let answer: Answer<'_> = serde_json::from_str(text).ok()?;
         let whole = answer.result.tools.get();
         let items: Vec<&RawValue> = serde_json::from_str(whole).ok()?;
-        let read = |item: &'a RawValue| Some((serde_json::from_str(item.get()).ok()?, item));
-        Some(Listed { whole, tools: items.into_iter().filter_map(read).collect() })
+        // A tool that cannot be read could not be pinned: it is not shown.
+        let read = |item: &'a RawValue| {
+            portcullis_wire::json::value(item.get()).ok()?;
+            Some((serde_json::from_str(item.get()).ok()?, item))
+        };
+        let count = items.len();
+        Some(Listed { whole, count, tools: items.into_iter().filter_map(read).collect() })
     }
 
     /// The names of the tools.
@@ -76,7 +84,7 @@ impl<'a> Listed<'a> {
             .filter(|(tool, _)| !hidden.contains(&tool.name))
             .map(|(_, item)| item.get())
             .collect();
-        if kept.len() == self.tools.len() {
+        if kept.len() == self.count {
             return None;
         }
         replaced(text, self.whole, &format!("[{}]", kept.join(",")))
@@ -98,12 +106,19 @@ impl Tools {
         Tools { pinned, file, ..Tools::default() }
     }
 
-    /// Takes note of a list.
-    pub fn saw(&mut self, listed: &Listed<'_>) {
+    /// Takes note of a page of a list. What is listed twice says all of it.
+    pub fn saw(&mut self, listed: &Listed<'_>, is_first: bool) {
+        if is_first {
+            self.pages.clear();
+        }
         for (tool, _) in &listed.tools {
             let text = serde_json::json!([tool.name, tool.description, tool.schema]).to_string();
+            let texts = self.pages.entry(tool.name.clone()).or_default();
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
             let mut hash = String::new();
-            for byte in Sha256::digest(text.as_bytes()) {
+            for byte in Sha256::digest(texts.join("\n").as_bytes()) {
                 // Writing to memory cannot fail.
                 let _ = write!(hash, "{byte:02x}");
             }
@@ -164,10 +179,10 @@ mod tests {
         };
         let mut tools = Tools::default();
         let (first, second) = (list("reads"), list("reads and sends"));
-        tools.saw(&Listed::read(&first).unwrap());
+        tools.saw(&Listed::read(&first).unwrap(), true);
         assert_eq!(tools.changed("a"), None, "never used");
         tools.used("a");
-        tools.saw(&Listed::read(&second).unwrap());
+        tools.saw(&Listed::read(&second).unwrap(), true);
         assert!(tools.changed("a").is_some() && tools.changed("b").is_none());
         tools.used("a");
         assert!(tools.changed("a").is_some(), "use alone accepts nothing");
@@ -181,5 +196,30 @@ mod tests {
             r#"{"id":1, "result":{"tools":[{"name":"b"}],"nextCursor":"c"}}"#
         );
         assert_eq!(listed.without(&first, &HashSet::new()), None, "to the byte");
+    }
+
+    #[test]
+    fn a_tool_that_is_listed_twice_says_both() {
+        let page = |tools: &str| format!(r#"{{"id":1,"result":{{"tools":[{tools}]}}}}"#);
+        let good = page(r#"{"name":"a","description":"reads","inputSchema":{}}"#);
+        let bad = page(r#"{"name":"a","description":"reads and sends","inputSchema":{}}"#);
+        let mut tools = Tools::default();
+        tools.saw(&Listed::read(&good).unwrap(), true);
+        tools.used("a");
+        tools.saw(&Listed::read(&good).unwrap(), false);
+        assert_eq!(tools.changed("a"), None, "the same once more");
+        tools.saw(&Listed::read(&bad).unwrap(), true);
+        tools.saw(&Listed::read(&good).unwrap(), false);
+        assert!(tools.changed("a").is_some(), "the last page does not speak for the first");
+        tools.saw(&Listed::read(&good).unwrap(), true);
+        assert_eq!(tools.changed("a"), None, "a new list");
+    }
+
+    #[test]
+    fn a_tool_that_cannot_be_read_is_not_shown() {
+        let list = r#"{"id":1,"result":{"tools":[{"name":"a","description":{"x":1}},{"name":"b","name":"c"},{"name":"d"}]}}"#;
+        let listed = Listed::read(list).unwrap();
+        let shown = listed.without(list, &HashSet::new()).unwrap();
+        assert_eq!(shown, r#"{"id":1,"result":{"tools":[{"name":"d"}]}}"#);
     }
 }
