@@ -16,6 +16,7 @@ mod fuzz;
 mod hosts;
 mod kill;
 mod meaning;
+mod mutants;
 mod nodes;
 mod oracle;
 mod packages;
@@ -51,6 +52,8 @@ enum Command {
     Meaning(meaning::Arguments),
     /// Runs commands that are judged read-only and watches what they do.
     Oracle(oracle::Arguments),
+    /// Changes the code in one place at a time and looks whether a test notices.
+    Mutants(mutants::Arguments),
     /// Kills a daemon at work, again and again, and looks what it kept.
     Kill(kill::Arguments),
     /// Lets three nodes on one PostgreSQL fail in every way, and looks what they kept.
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
         Command::Differential(arguments) => differential::run(&arguments),
         Command::Meaning(arguments) => meaning::run(arguments),
         Command::Oracle(arguments) => oracle::run(&arguments),
+        Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Kill(arguments) => kill::run(&arguments),
         Command::Nodes(arguments) => nodes::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),

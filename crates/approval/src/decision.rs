@@ -170,11 +170,3 @@ pub struct Decision {
     /// What it left behind.
     pub grants: Vec<Id>,
 }
-
-impl Decision {
-    /// Whether it lets exactly one execution pass: an approval that left no grant for it.
-    #[must_use]
-    pub fn serves_once(&self) -> bool {
-        self.outcome == Outcome::Allow && self.grants.is_empty()
-    }
-}

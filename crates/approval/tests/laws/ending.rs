@@ -1,10 +1,11 @@
 //! Endings without an answer.
 
 use portcullis_approval::settle::{Gone, settle_by_grant};
-use portcullis_approval::{State, cancel, expire};
-use portcullis_engine::Outcome;
+use portcullis_approval::{Reply, State, cancel, expire};
 use portcullis_engine::policy_text::Fallback;
+use portcullis_engine::{Call, Lexical, Outcome, Policy, PolicyText, Source, judge};
 use proptest::prelude::*;
+use serde_json::json;
 
 use crate::law;
 use crate::samples::{NOW, acts, ask, plain_ask, plain_verdict, verdict};
@@ -32,9 +33,10 @@ fn a_deadline_opens_only_what_its_fallback_opens() {
 fn what_is_gone_is_denied() {
     law(CASES, ask(), |ask| {
         for gone in [Gone::Withdrawn, Gone::RunEnded, Gone::AgentGone, Gone::NoClient] {
-            let decision = cancel(&ask, gone, "coder", "native", NOW);
+            let decision = cancel(&ask, gone, "coder", "socket", NOW);
             prop_assert_eq!((decision.state, decision.outcome), (State::Cancelled, Outcome::Deny));
             prop_assert_eq!(decision.reason.as_str(), gone.name());
+            prop_assert_eq!((decision.by.as_str(), decision.door.as_str()), ("coder", "socket"));
         }
         Ok(())
     });
@@ -45,6 +47,11 @@ fn a_grant_answers_only_what_is_allowed_by_now() {
     law(CASES, (ask(), verdict()), |(ask, verdict)| {
         let decision = settle_by_grant(&ask, &verdict, "grace", NOW);
         prop_assert_eq!(decision.is_some(), verdict.outcome == Outcome::Allow);
+        if let Some(decision) = decision {
+            let ended = (decision.state, decision.outcome, decision.reply);
+            prop_assert_eq!(ended, (State::Approved, Outcome::Allow, Some(Reply::Approve)));
+            prop_assert_eq!((decision.by.as_str(), decision.reason.as_str()), ("grace", "grant"));
+        }
         Ok(())
     });
 }
@@ -66,5 +73,23 @@ fn fallbacks_do_what_they_are_called() {
         verdict.acts = acts(command);
         assert_eq!(expire(&ask, &verdict, true, NOW).outcome, want, "{why}");
         assert_eq!(expire(&ask, &verdict, false, NOW).outcome, Deny, "{why}, nobody watched");
+    }
+
+    // Where everything is asked about, reading alone is no entry of a list.
+    let text = json!({ "exec": { "ask": "always", "allowlist": ["make **"] } });
+    let text = PolicyText::from_json(&text).unwrap();
+    let policy = Policy::of_layers(&[(Source::User, text)]).unwrap();
+    let mut ask = plain_ask();
+    ask.fallback = Fallback::AllowCovered;
+    #[rustfmt::skip]
+    let cases = [
+        ("make x",     Allow, "it is on the list"),
+        ("ls",         Deny,  "it reads, and is not on the list"),
+        ("make x; ls", Deny,  "one of them is not on the list"),
+    ];
+    for (command, want, why) in cases {
+        let verdict = judge(&policy, &Call::bash(command, "/src"), &Lexical);
+        assert_eq!(verdict.outcome, Outcome::Ask, "`{command}`");
+        assert_eq!(expire(&ask, &verdict, true, NOW).outcome, want, "`{command}`: {why}");
     }
 }

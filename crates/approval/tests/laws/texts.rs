@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::{collection, option, sample};
 
 use crate::law;
-use crate::samples::{NOW, id};
+use crate::samples::{NOW, id, plain_ask};
 
 fn call() -> impl Strategy<Value = CallText> {
     let text = || option::of("[a-c\"\\\\ä\n]{0,3}");
@@ -65,6 +65,14 @@ fn what_is_seen_to_be_canonical_is_so() {
         }
         Ok(())
     });
+}
+
+#[test]
+fn a_changed_call_is_the_same_call_with_another_input() {
+    let call = plain_ask().call;
+    let changed = call.with_input("{}");
+    assert_eq!(changed.input, "{}");
+    assert_eq!(CallText { input: call.input.clone(), ..changed }, call);
 }
 
 #[test]
