@@ -1,6 +1,8 @@
 //! Lint: rules that can never match, are shadowed, or are wider than they look.
 
-use std::collections::{HashMap, HashSet};
+mod shadow;
+
+use std::collections::HashSet;
 
 use super::Warning;
 use crate::catalog;
@@ -36,16 +38,8 @@ const RUNNERS: [&str; 22] = [
 
 /// What should be said about rules.
 pub(super) fn lint(rules: &[&Rule], tools: &[Spec]) -> Vec<Warning> {
-    let mut whole: HashMap<(&str, Outcome), &str> = HashMap::new();
+    let shadows = shadow::Shadows::of(rules, tools);
     let mut seen: HashSet<(String, Outcome)> = HashSet::new();
-    for rule in rules {
-        let Ok((names, content)) = split(&rule.text) else { continue };
-        if content.is_none_or(|content| content.trim().is_empty()) {
-            for name in names.split('|').map(str::trim) {
-                whole.entry((name, rule.outcome)).or_insert(&*rule.text);
-            }
-        }
-    }
     let mut warnings = Vec::new();
     for rule in rules {
         let Ok((names, content)) = split(&rule.text) else { continue };
@@ -59,10 +53,10 @@ pub(super) fn lint(rules: &[&Rule], tools: &[Spec]) -> Vec<Warning> {
             continue;
         }
         for name in names.split('|').map(str::trim) {
-            if let Some(stricter) = shadow(name, rule, content.is_some(), &whole) {
+            if let Some(wider) = shadows.over(name, rule, content, tools) {
                 say(
                     "shadowed",
-                    format!("rule `{}` never counts: `{stricter}` decides first", rule.text),
+                    format!("rule `{}` never counts: `{wider}` decides first", rule.text),
                 );
             }
             let Some(content) = content.filter(|content| !content.trim().is_empty()) else {
@@ -76,19 +70,6 @@ pub(super) fn lint(rules: &[&Rule], tools: &[Spec]) -> Vec<Warning> {
         }
     }
     warnings
-}
-
-/// A rule for the whole tool that decides before this one.
-fn shadow<'a>(
-    name: &str,
-    rule: &Rule,
-    has_content: bool,
-    whole: &HashMap<(&str, Outcome), &'a str>,
-) -> Option<&'a str> {
-    let mut stricter = [Outcome::Deny, Outcome::Ask, Outcome::Allow]
-        .into_iter()
-        .filter(|outcome| *outcome > rule.outcome || *outcome == rule.outcome && has_content);
-    stricter.find_map(|outcome| whole.get(&(name, outcome)).copied())
 }
 
 fn by_family(family: Family, rule: &Rule, content: &str) -> Option<(&'static str, String)> {

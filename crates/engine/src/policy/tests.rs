@@ -155,3 +155,35 @@ fn lint_finds_what_is_not_what_it_looks_like() {
     let codes: Vec<_> = lint(&both).iter().map(|warning| (warning.code, warning.layer)).collect();
     assert_eq!(codes, [("shadowed", 1), ("twice", 1)]);
 }
+
+#[test]
+fn lint_finds_rules_that_a_wider_one_decides_before() {
+    #[rustfmt::skip]
+    let cases = [
+        // The wide rule, the narrow one, whether the narrow one is told of.
+        (("deny", "Bash(git push:*)"), ("allow", "Bash(git push origin main)"), true),
+        (("deny", "Bash(git push:*)"), ("allow", "Bash(git push:*)"),           true),
+        (("deny", "Bash(git push:*)"), ("allow", "Bash(git pull:*)"),           false),
+        (("deny", "Bash(git push:*)"), ("allow", "Bash(git:*)"),                false),
+        (("ask", "Bash(npm:*)"),       ("allow", "Bash(npm run * --watch)"),    true),
+        (("ask", "Bash(npm:*)"),       ("deny", "Bash(npm publish:*)"),         false),
+        (("deny", "Bash(git:*)"),      ("deny", "Bash(git push:*)"),            true),
+        (("deny", "Bash(git:*)"),      ("deny", "Bash(gitk)"),                  false),
+        // It may name an option that the wider one does not cover.
+        (("allow", "Bash(git:*)"),     ("allow", "Bash(git push --force:*)"),   false),
+        (("allow", "Read(src/**)"),    ("allow", "Read(src/a/*.rs)"),           true),
+        (("allow", "Read(src/**)"),    ("allow", "Read(src/../x)"),             false),
+        (("allow", "Read(src/**)"),    ("allow", "Read(srcs/**)"),              false),
+        (("allow", "Read(**)"),        ("allow", "Read(src/**)"),               true),
+        (("allow", "Read(**)"),        ("allow", "Read(~/notes/**)"),           false),
+        (("deny", "Read(**)"),         ("allow", "Read(~/notes/**)"),           true),
+        (("deny", "Read(src/**)"),     ("allow", "Write(src/**)"),              false),
+    ];
+    for ((list, wide), (other, narrow), want) in cases {
+        let one = format!("rules.{list} = [\"{wide}\"]");
+        let two = format!("rules.{other} = [\"{narrow}\"]");
+        let found = lint(&layers(&[(Source::User, &one), (Source::Project, &two)]));
+        let is_told = found.iter().any(|warning| warning.code == "shadowed");
+        assert_eq!(is_told, want, "{list} `{wide}` before {other} `{narrow}`: {found:?}");
+    }
+}
