@@ -127,8 +127,8 @@ pub(crate) struct Analysis<'g> {
     pub(crate) handed: Vec<EffectOn>,
     /// Whether the command at hand declares arrays whose subscripts are texts.
     pub(crate) declares_tables: bool,
-    /// Whether no word on the standard input of the command at hand begins with a dash.
-    pub(crate) is_dashless: bool,
+    /// Which words on the standard input of the command at hand may begin with a dash.
+    pub(crate) piped: Dashes,
     /// A variable, read since somebody last asked, that holds a secret.
     pub(crate) shown: Option<String>,
     /// The directories the script has been in.
@@ -149,7 +149,7 @@ impl<'g> Analysis<'g> {
             feed: Feed::Nothing,
             handed: Vec::new(),
             declares_tables: false,
-            is_dashless: false,
+            piped: Dashes::Anywhere,
             shown: None,
             been_in: vec![ground.cwd.clone()],
             depth: 0,

@@ -1,6 +1,6 @@
 //! Compound commands: branches, loops, functions, tests.
 
-use portcullis_shell::{Command, Kind, List, Span, Test, TestKind};
+use portcullis_shell::{Command, Kind, List, Script, Span, Test, TestKind};
 
 use super::state::Function;
 use super::walk::{Feed, Walk};
@@ -29,7 +29,7 @@ impl Walk<'_, '_> {
             Kind::While(branch) | Kind::Until(branch) => {
                 let first = self.analysis.found.acts.len();
                 if let Some(condition) = branch.condition {
-                    self.perhaps(|walk| walk.script(condition));
+                    self.condition(condition);
                 }
                 let body = self.analysis.found.acts.len();
                 self.again(|walk| walk.script(branch.body));
@@ -99,6 +99,16 @@ impl Walk<'_, '_> {
     fn only_looks(&mut self, span: Span) {
         let (span, effects) = (self.span(span), vec![EffectOn::of(Effect::Read)]);
         self.analysis.push(Act { kind: ActKind::Assignment, span, effects, ..Act::default() });
+    }
+
+    /// The condition of a loop, which runs before its body, whatever comes of it.
+    fn condition(&mut self, condition: Script) {
+        let before = self.analysis.state.clone();
+        self.script(condition);
+        let state = &mut self.analysis.state;
+        let kept = (std::mem::take(&mut state.operands), std::mem::take(&mut state.lines));
+        state.doubt(&before);
+        (state.operands, state.lines) = kept;
     }
 
     /// The body of a loop: in later rounds it begins where an earlier one ended.

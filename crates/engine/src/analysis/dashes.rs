@@ -7,7 +7,7 @@ use portcullis_shell::{Action, Expansion, List, Part, PartKind, Prefix, Word};
 
 use super::walk::Walk;
 use super::{Analysis, sets};
-use crate::act::Act;
+use crate::act::{Act, Assigned};
 use crate::arg::Arg;
 use crate::catalog::{self, Format, Prints, ValueKind};
 use crate::effect::{Effect, Target};
@@ -61,7 +61,8 @@ pub(crate) fn printed(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Dash
         Prints::Nothing | Prints::Operands | Prints::Matching | Prints::Programs => false,
     };
     if has_none {
-        return Dashes::Nowhere;
+        // The name of a file may hold a blank with a dash behind it.
+        return Dashes::BehindTheFirst;
     }
     if operands().any(Arg::may_be_option) {
         return Dashes::Anywhere;
@@ -73,10 +74,10 @@ pub(crate) fn printed(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Dash
     }
     if is_given(entry.dashless, usage) {
         let is_world = entry.dashless.contains(&"here");
-        return if !is_world || analysis.has_no_dash(act.directory.as_deref()) {
-            Dashes::Nowhere
-        } else {
-            Dashes::Anywhere
+        return match is_world {
+            false => Dashes::Nowhere,
+            true if analysis.has_no_dash(act.directory.as_deref()) => Dashes::BehindTheFirst,
+            true => Dashes::Anywhere,
         };
     }
     if is_given(entry.leads, usage) { Dashes::BehindTheFirst } else { Dashes::Anywhere }
@@ -208,7 +209,7 @@ impl Walk<'_, '_> {
                 }
                 PartKind::Command { .. } => is_inside || self.dashes(first) == Dashes::Nowhere,
                 PartKind::Parameter(expansions) => {
-                    is_inside || self.are_variables_operands(self.tree.list(expansions))
+                    is_inside || self.are_variables_operands(self.tree.list(expansions), is_quoted)
                 }
                 PartKind::Glob if *begun == Begun::No => {
                     self.analysis.has_no_dash(self.analysis.state.directory.as_deref())
@@ -238,13 +239,14 @@ impl Walk<'_, '_> {
     }
 
     /// Whether variables are read as they are, and hold no word that begins with a dash.
-    fn are_variables_operands(&self, expansions: &[Expansion]) -> bool {
+    fn are_variables_operands(&self, expansions: &[Expansion], is_quoted: bool) -> bool {
         let [only] = expansions else { return false };
         let is_plain = only.prefix == Prefix::None
             && only.operator == Action::Read
             && only.subscript.is_empty();
         let name = String::from_utf8_lossy(self.tree.text(only.name));
-        is_plain && self.analysis.state.operands.contains(&*name)
+        let state = &self.analysis.state;
+        is_plain && (state.operands.contains(&*name) || is_quoted && state.lines.contains(&*name))
     }
 
     /// Notes whether a variable may hold words that begin with a dash from now on; only one that
@@ -254,6 +256,28 @@ impl Walk<'_, '_> {
             self.analysis.state.operands.insert(name.to_owned());
         } else {
             self.analysis.state.operands.remove(name);
+            self.analysis.state.lines.remove(name);
+        }
+    }
+
+    /// `read x` takes a line of what it gets from a pipe, which begins as that line does.
+    pub(super) fn takes_line(&mut self, words: &[Word], assignments: &[Assigned], piped: Dashes) {
+        let Some((first, rest)) = words.split_first() else { return };
+        if self.tree.text(first.span) != b"read" || piped == Dashes::Anywhere {
+            return;
+        }
+        let is_whole = |set: &Assigned| set.name == "IFS" && set.value.as_deref() == Some("");
+        let names = match rest {
+            [option, names @ ..] if self.tree.text(option.span) == b"-r" => names,
+            names => names,
+        };
+        let [name] = names else { return };
+        let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
+        if assignments.iter().all(is_whole) && self.is_set_once(&name) {
+            self.analysis.state.lines.insert(name.clone());
+            if piped == Dashes::Nowhere {
+                self.analysis.state.operands.insert(name);
+            }
         }
     }
 

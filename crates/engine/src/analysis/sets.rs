@@ -105,6 +105,7 @@ impl Numbers<'_> {
             return;
         };
         match program {
+            b"command" if self.only_looks(words) => {}
             b"eval" | b"source" | b"." | b"builtin" | b"command" => self.is_lost = true,
             b"read" | b"mapfile" | b"readarray" | b"getopts" | b"printf" | b"wait" | b"unset" => {
                 for word in words {
@@ -127,6 +128,11 @@ impl Numbers<'_> {
             }
             _ => {}
         }
+    }
+
+    /// `command -v x` runs nothing.
+    fn only_looks(&self, words: &[Word]) -> bool {
+        words.first().is_some_and(|word| matches!(self.tree.text(word.span), b"-v" | b"-V"))
     }
 
     fn word(&mut self, word: &Word) {

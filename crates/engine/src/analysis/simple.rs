@@ -62,6 +62,8 @@ impl Walk<'_, '_> {
         if name.is_some_and(|name| self.is_apart(name)) && self.is_pieced(words, rounds.is_some()) {
             self.analysis.push_unknown(PIECED, span);
         }
+        let read = act.args.first().is_some_and(|arg| arg.as_known() == Some("read"));
+        let read = (read && command.redirections.is_empty()).then(|| act.assignments.clone());
         match rounds {
             Some(rounds) => {
                 for args in rounds {
@@ -69,6 +71,9 @@ impl Walk<'_, '_> {
                 }
             }
             None => peel::resolve(self.analysis, act),
+        }
+        if let Some(assignments) = read {
+            self.takes_line(words, &assignments, self.analysis.piped);
         }
         self.analysis.handed.truncate(handed);
     }

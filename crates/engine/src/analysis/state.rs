@@ -36,6 +36,8 @@ pub struct State {
     pub secrets: BTreeSet<String>,
     /// Variables of which no word begins with a dash.
     pub operands: BTreeSet<String>,
+    /// Variables with a text that does not begin with a dash, whatever words are in it.
+    pub lines: BTreeSet<String>,
     /// Variables of the loops around, with the words that each of them takes in turn.
     pub rounds: Vec<(String, Rc<[String]>)>,
     /// Variables that got a text that is written out; the text where it stays the same.
@@ -68,6 +70,7 @@ impl State {
             sets: None,
             secrets: BTreeSet::new(),
             operands: BTreeSet::new(),
+            lines: BTreeSet::new(),
             rounds: Vec::new(),
             told: Vec::new(),
         }
@@ -96,6 +99,7 @@ impl State {
         }
         self.tables.retain(|name| before.tables.contains(name));
         self.operands.retain(|name| before.operands.contains(name));
+        self.lines.retain(|name| before.lines.contains(name));
         self.rounds.truncate(before.rounds.len());
         for (name, function) in &mut self.functions {
             function.is_certain &= before.functions.contains_key(name);

@@ -29,10 +29,12 @@ pub(crate) enum Feed {
 pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, within: Option<Span>) {
     // What a tree sets says nothing about another.
     let outer = (analysis.state.sets.take(), std::mem::take(&mut analysis.state.operands));
+    let lines = std::mem::take(&mut analysis.state.lines);
     let rounds = std::mem::take(&mut analysis.state.rounds);
     let told = std::mem::take(&mut analysis.state.told);
     Walk { analysis, tree, within }.script(tree.root());
     (analysis.state.sets, analysis.state.operands) = outer;
+    analysis.state.lines = lines;
     analysis.state.rounds = rounds;
     analysis.state.told = told;
 }
@@ -132,7 +134,7 @@ impl Walk<'_, '_> {
                 if at > 0 {
                     self.analysis.feed = self.piped(commands.get(at - 1), first, begin);
                     begin = self.analysis.found.acts.len();
-                    self.analysis.is_dashless = self.dashes(first) == Dashes::Nowhere;
+                    self.analysis.piped = self.dashes(first);
                     self.hand_over(first);
                     if let Some(before) = commands.get(at - 1) {
                         self.hand_input(before.redirections);
@@ -144,7 +146,7 @@ impl Walk<'_, '_> {
                 self.apart(|walk| walk.command(command));
             }
             self.analysis.feed = outer;
-            self.analysis.is_dashless = false;
+            self.analysis.piped = Dashes::Anywhere;
             self.analysis.handed.truncate(handed);
             self.runs_dry(first);
             return;
@@ -201,8 +203,10 @@ impl Walk<'_, '_> {
     pub(super) fn command(&mut self, command: &Command) {
         let outer = self.analysis.feed.clone();
         let handed = self.analysis.handed.len();
+        let piped = self.analysis.piped;
         if let Some(feed) = self.fed(command.redirections) {
             self.analysis.feed = feed;
+            self.analysis.piped = Dashes::Anywhere;
             self.hand_input(command.redirections);
         }
         if let Kind::Simple(simple) = command.kind {
@@ -211,6 +215,7 @@ impl Walk<'_, '_> {
             self.redirections(command.redirections);
             self.compound(command);
         }
+        self.analysis.piped = piped;
         self.analysis.feed = outer;
         self.analysis.handed.truncate(handed);
     }

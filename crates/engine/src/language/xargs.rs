@@ -16,6 +16,8 @@ pub struct Xargs {
     pub argv: Vec<Option<Vec<u8>>>,
     /// Whether unknown arguments follow [`argv`](Xargs::argv).
     pub appends: bool,
+    /// Whether blanks do not part what it gets: `-0`, `-d '\n'`, `-I`.
+    pub by_line: bool,
     /// Files that `-a` reads, and whether the options could be read to the end.
     pub facts: Facts,
 }
@@ -27,14 +29,16 @@ enum Key {
     /// The replaced text is an argument of its own, and several lines take its place.
     ReplaceWord,
     SlotVariable,
+    Null,
+    Delimiter,
     Harmless,
 }
 
 #[rustfmt::skip]
 const SPECS: &[Spec<Key>] = &[
-    Spec { short: b'0', long: "null",             takes: Takes::Nothing,    key: Key::Harmless },
+    Spec { short: b'0', long: "null",             takes: Takes::Nothing,    key: Key::Null },
     Spec { short: b'a', long: "arg-file",         takes: Takes::Value,      key: Key::ArgFile },
-    Spec { short: b'd', long: "delimiter",        takes: Takes::Value,      key: Key::Harmless },
+    Spec { short: b'd', long: "delimiter",        takes: Takes::Value,      key: Key::Delimiter },
     Spec { short: b'E', long: "",                 takes: Takes::Value,      key: Key::Harmless },
     Spec { short: b'e', long: "eof",              takes: Takes::MaybeValue, key: Key::Harmless },
     Spec { short: b'I', long: "",                 takes: Takes::Value,      key: Key::Replace },
@@ -82,6 +86,11 @@ pub fn xargs(arguments: &[Word]) -> Xargs {
                         .doubt("the text that xargs replaces is not known, empty or too long"),
                 }
                 xargs.appends = key == Key::ReplaceWord;
+                xargs.by_line |= key == Key::Replace;
+            }
+            Found::Option(Key::Null, _) => xargs.by_line = true,
+            Found::Option(Key::Delimiter, value) => {
+                xargs.by_line = matches!(value.flatten(), Some(b"\n" | b"\\n" | b"\\0"));
             }
             // The command finds its own variables changed; `PATH` is one of them.
             Found::Option(Key::SlotVariable, _) => {

@@ -4,7 +4,7 @@ use portcullis_shell::Dialect;
 
 use super::{Reading, arg_of, words};
 use crate::act::Act;
-use crate::analysis::{Feed, names};
+use crate::analysis::{Dashes, Feed, names};
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{self, Run, Word};
@@ -198,7 +198,11 @@ pub(super) fn xargs(reading: &mut Reading<'_, '_>) {
     let runs = found.facts.clone();
     let span = reading.act.span;
     if let Some(command) = found.command {
-        let is_operand = reading.analysis.is_dashless;
+        let is_operand = match reading.analysis.piped {
+            Dashes::Nowhere => true,
+            Dashes::BehindTheFirst => found.by_line,
+            Dashes::Anywhere => false,
+        };
         let replace = found.replace.as_deref();
         let holds = |text: &[u8]| {
             replace.is_some_and(|replace| text.windows(replace.len()).any(|part| part == replace))
