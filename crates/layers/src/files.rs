@@ -136,12 +136,31 @@ pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().unwrap_or_else(|| Path::new("/"));
     fs::create_dir_all(directory)?;
-    let beside = directory.join(format!(".policy-{}.new", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
+    let (mut file, beside) = beside(directory, 0o666)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&beside, path)?;
     File::open(directory)?.sync_all()
+}
+
+/// So many names are tried for a file that is written first and then put in its place.
+const MOST_NAMES: u32 = 1000;
+
+/// A new file in a directory, which nobody has put there before: not even as a link.
+///
+/// # Errors
+/// It cannot be made.
+pub fn beside(directory: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
+    for number in 0..MOST_NAMES {
+        let name = format!(".portcullis-{}-{number}.new", std::process::id());
+        let path = directory.join(name);
+        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&path) {
+            Ok(file) => return Ok((file, path)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
 }
 
 /// The text of an open file, or why it has none.

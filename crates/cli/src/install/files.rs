@@ -1,8 +1,8 @@
 //! Files of other programs: read with care, written whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -60,10 +60,9 @@ pub fn write(path: &Path, text: &str, is_program: bool) -> anyhow::Result<()> {
         Err(_) if is_program => 0o755,
         Err(_) => 0o600,
     };
-    let beside = directory.join(format!(".portcullis-{}.new", std::process::id()));
+    let (mut file, beside) = portcullis_layers::files::beside(directory, mode)
+        .with_context(|| format!("cannot write in `{}`", directory.display()))?;
     let written = (|| {
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&beside)?;
         file.write_all(text.as_bytes())?;
         file.set_permissions(fs::Permissions::from_mode(mode))?;
         file.sync_all()?;

@@ -179,3 +179,19 @@ fn the_list_is_private_and_what_others_may_write_is_not_heeded() {
     fs::write(&list, "trusted = 3").unwrap();
     assert!(Trust::read(&list).is_err(), "a broken list trusts nothing");
 }
+
+#[test]
+fn a_file_is_replaced_through_a_new_one_that_no_link_leads_away() {
+    let directory = Directory::new("links");
+    let (precious, policy) = (directory.path("precious"), directory.path("policy.toml"));
+    std::fs::write(&precious, "mine").unwrap();
+    // Whoever guesses the name that will be used has put a link there.
+    for number in 0..3 {
+        let name = format!(".portcullis-{}-{number}.new", std::process::id());
+        std::os::unix::fs::symlink(&precious, directory.path(name)).unwrap();
+    }
+    portcullis_layers::files::replace(&policy, "mode = \"explore\"\n").unwrap();
+    assert_eq!(std::fs::read_to_string(&policy).unwrap(), "mode = \"explore\"\n");
+    assert!(!policy.is_symlink(), "the file itself");
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "mine");
+}
