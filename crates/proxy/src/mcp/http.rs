@@ -164,7 +164,7 @@ impl Server {
         let kind = reply.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.starts_with(STREAM));
         let mut body = reply.into_body();
-        let mut bytes = Vec::new();
+        let (mut bytes, mut looked_at) = (Vec::new(), 0);
         while let Some(frame) = body.frame().await {
             if let Ok(data) = frame.map_err(said)?.into_data() {
                 bytes.extend_from_slice(&data);
@@ -172,7 +172,7 @@ impl Server {
             if bytes.len() as u64 > MOST_ANSWERED {
                 return Err("its answer does not end".to_owned());
             }
-            while let Some(text) = is_stream.then(|| cut(&mut bytes)).flatten() {
+            while let Some(text) = is_stream.then(|| cut(&mut bytes, &mut looked_at)).flatten() {
                 self.hand_on(relay, &text, is_handshake).await;
             }
         }
@@ -261,14 +261,16 @@ pub async fn run(
     ended
 }
 
-/// Takes the next event out of a stream; the data of it.
-fn cut(bytes: &mut Vec<u8>) -> Option<String> {
+/// Takes the next event out of a stream; the data of it. What was looked at is not looked at again.
+fn cut(bytes: &mut Vec<u8>, looked_at: &mut usize) -> Option<String> {
     loop {
-        let (at, length) = (0..bytes.len()).find_map(|at| {
+        let found = (looked_at.saturating_sub(3)..bytes.len()).find_map(|at| {
             let rest = bytes.get(at..)?;
             let ends: [&[u8]; 2] = [b"\n\n", b"\r\n\r\n"];
             ends.iter().find(|end| rest.starts_with(end)).map(|end| (at, end.len()))
-        })?;
+        });
+        *looked_at = if found.is_some() { 0 } else { bytes.len() };
+        let (at, length) = found?;
         let event: Vec<u8> = bytes.drain(..at + length).collect();
         let event = String::from_utf8_lossy(&event).into_owned();
         let data: Vec<&str> = event
@@ -327,9 +329,15 @@ mod tests {
     fn events_are_cut_out_of_a_stream() {
         let mut bytes =
             b": hello\n\nid: 1\ndata: {\"a\":\ndata: 1}\n\ndata: {}\r\n\r\ndata: ".to_vec();
+        let mut looked_at = 0;
+        let mut cut = |bytes: &mut Vec<u8>| super::cut(bytes, &mut looked_at);
         assert_eq!(cut(&mut bytes).as_deref(), Some("{\"a\":\n1}"));
         assert_eq!(cut(&mut bytes).as_deref(), Some("{}"));
         assert_eq!(cut(&mut bytes), None, "the last one is not whole");
+        for (more, want) in [("{}\r", None), ("\n\r", None), ("\n", Some("{}"))] {
+            bytes.extend_from_slice(more.as_bytes());
+            assert_eq!(cut(&mut bytes).as_deref(), want, "{more:?}");
+        }
     }
 
     #[test]
