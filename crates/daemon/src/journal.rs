@@ -26,8 +26,12 @@ pub async fn take(authority: &Authority, path: &Path) {
     let moved = path.with_extension("taken");
     for _ in 0..2 {
         if moved.exists() {
-            let taken = match fs::read_to_string(&moved) {
-                Ok(text) => record(authority, &text).await.map_err(|error| error.to_string()),
+            let taken = match fs::read(&moved) {
+                // Bytes that are no text were not written by a hook: they break the chain, and
+                // what stands around them is taken all the same.
+                Ok(bytes) => record(authority, &String::from_utf8_lossy(&bytes))
+                    .await
+                    .map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             };
             if let Err(error) = taken.and_then(|()| remove(&moved)) {

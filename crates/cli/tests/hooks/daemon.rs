@@ -278,6 +278,28 @@ fn calls_in_parallel_are_two_asks_and_the_same_call_is_one() {
 }
 
 #[test]
+fn a_journal_that_somebody_wrote_into_is_taken_over_and_reported() {
+    let home = Home::with("mode = \"dont-ask\"\n");
+    let gate = gates().next().unwrap();
+    said(started(gate, &home, &["--daemon", "off"]));
+    let journal = home.data().join("journal.jsonl");
+    let mut bytes = std::fs::read(&journal).unwrap();
+    bytes.extend_from_slice(b"\xff\xfe no line of ours\n");
+    std::fs::write(&journal, bytes).unwrap();
+    let _daemon = Daemon::serve(&home);
+    for _ in 0..2000 {
+        let written = said(home.portcullis(&["audit", "export"]).spawn().unwrap()).out;
+        let entries = written.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        if let Some(taken) = entries.into_iter().find(|entry| entry["kind"] == "journal.taken") {
+            assert!(taken["data"]["broken"].is_string(), "{taken}");
+            assert!(!journal.exists(), "it is not in the way of the next");
+            return;
+        }
+    }
+    panic!("nobody took the journal");
+}
+
+#[test]
 fn what_was_judged_without_a_daemon_is_taken_into_its_audit() {
     let home = Home::with("mode = \"dont-ask\"\n");
     for gate in gates() {

@@ -28,11 +28,13 @@ pub async fn answer(
     State(app): State<App>,
     caller: Caller,
     Path(name): Path<String>,
-    query: Query,
+    query: Result<Query, ApiError>,
     body: Result<Bytes, BadBody>,
 ) -> Result<Response, ApiError> {
-    query.only(&["wait_ms"])?;
-    let wait_ms = query.number("wait_ms")?.unwrap_or(MOST_WAIT_MS);
+    let wait_ms = query.and_then(|query| {
+        query.only(&["wait_ms"])?;
+        query.number("wait_ms")
+    });
     let host = hosts::find(&name).ok_or_else(|| {
         let known: Vec<&str> = hosts::HOSTS.iter().map(|host| host.name).collect();
         ApiError::not_found(format!("no hooks for `{name}`; use one of {}", known.join(", ")))
@@ -47,13 +49,19 @@ pub async fn answer(
         }
         Err(BadBody::Broken) => Err(Failure::input("the document did not come whole")),
     };
-    let call = match call {
-        Ok(call) => call,
+    let wait_ms = wait_ms.map_err(|error| Failure::input(error.error.message));
+    let (call, wait_ms) = match call.and_then(|call| Ok((call, wait_ms?))) {
+        Ok((call, wait_ms)) => (call, wait_ms.unwrap_or(MOST_WAIT_MS)),
         Err(failure) => return said(host, failed(host, &failure)),
     };
-    if call.part == Part::Result {
-        ran(&app, &caller, &call).await?;
-        return said(host, Printed::nothing());
+    match call.part {
+        Part::Result => {
+            ran(&app, &caller, &call).await?;
+            return said(host, Printed::nothing());
+        }
+        // It is no call, and nobody is asked about it.
+        Part::Notice => return said(host, Printed::nothing()),
+        Part::Gate | Part::Prompt => {}
     }
     let answer = match judged(&app, &caller, host, &call, wait_ms).await {
         Ok(answer) => fitted(host, &options, &call, answer),

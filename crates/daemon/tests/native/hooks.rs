@@ -50,6 +50,18 @@ async fn what_cannot_be_read_is_denied_with_status_200() {
         let answer = hook(&node, "/v1/hooks/gemini", &body).await;
         assert_eq!(answer["decision"], "deny", "{body}: {answer}");
     }
+    for query in ["wait_ms=soon", "wait_ms=1&wait_ms=2", "waits=1"] {
+        let path = format!("/v1/hooks/claude?{query}");
+        let answer = hook(&node, &path, &document("ls", "1")).await;
+        assert_eq!(decision(&answer), "deny", "{query}: {answer}");
+    }
+    let notice = json!({
+        "session_id": "s", "transcript_path": "/t", "cwd": "/tmp",
+        "hook_event_name": "Notification", "message": "waits",
+    });
+    assert_eq!(hook(&node, "/v1/hooks/claude", &notice).await, json!({}));
+    let asks = node.as_key(&node.approver, "GET", "/v1/asks", &Value::Null).await.json();
+    assert_eq!(asks["asks"], json!([]), "nobody is asked about a notice");
     let mut other = document("ls", "1");
     other["turn_id"] = "t".into();
     other["model"] = "m".into();
