@@ -134,3 +134,12 @@ pub struct Ask {
     /// How long an approval that nobody waits for stays good.
     pub unused_approval_s: u64,
 }
+
+impl Ask {
+    /// Whether an identical call is the same only within its run: of an access, which the gates of
+    /// its run judge, and of a call that no session holds.
+    #[must_use]
+    pub const fn is_of_its_run(&self) -> bool {
+        self.bound.access.is_some() || self.call.session.is_none()
+    }
+}

@@ -216,6 +216,9 @@ fn scope(ask: &Ask, answer: &Answer) -> Result<Scope, Refusal> {
     if scope == Scope::Once && (is_limited || !answer.rules.is_empty()) {
         return malformed("`rules`, `valid_s` and `uses` need a wider scope than `once`");
     }
+    if answer.input.as_ref().is_some_and(|input| form(input) != form(&ask.call.input)) {
+        return malformed("`input` has another form than that of the call; give it whole, changed");
+    }
     if answer.input.is_some() && !answer.rules.is_empty() {
         return malformed("the offers speak about the call as it was asked, not as it was changed");
     }
@@ -231,6 +234,11 @@ fn scope(ask: &Ask, answer: &Answer) -> Result<Scope, Refusal> {
         Some(rule) => Err(Refusal::RuleRefused(rule.clone())),
         None => Ok(scope),
     }
+}
+
+/// What a JSON text begins with: whether it is an object, a list, a text or something else.
+fn form(json: &str) -> Option<char> {
+    json.trim_start().chars().next().filter(|first| "{[\"".contains(*first))
 }
 
 /// What the answer leaves behind.

@@ -53,6 +53,7 @@ use pause::Pauses;
 use rates::Rates;
 use recent::Recent;
 use twins::Twins;
+use waiting::Again;
 
 /// The authority of a node; clones are the same.
 #[derive(Clone)]
@@ -194,13 +195,12 @@ impl Authority {
     /// No verdict was given, and the call must not run.
     pub async fn submit_through(
         &self,
-        submission: Submission,
+        mut submission: Submission,
         slot: Option<&str>,
     ) -> Result<Answered, Fault> {
         self.inner.rates.call(&submission.asker, &self.inner.limits)?;
         let until = Instant::now() + submission.wait;
-        let asker = &submission.asker;
-        let session = self.session(asker, &submission.call).await?;
+        let session = self.session(&submission.asker, &submission.call).await?;
         // A grant may go while it is used, and an approval may be taken by an identical call:
         // then the call is judged anew, under what is left.
         loop {
@@ -221,9 +221,11 @@ impl Authority {
                 }
             }
             // Most calls never come here: what asking keeps is not carried along with them.
-            let answered = Box::pin(self.ask(&submission, judged, until, slot)).await?;
-            if let Some(answered) = answered {
-                return Ok(answered);
+            match Box::pin(self.ask(&submission, judged, until, slot)).await? {
+                Ok(answered) => return Ok(answered),
+                Err(Again::Taken) => {}
+                // It is not the call of this name any more that somebody approved.
+                Err(Again::Changed) => submission.call.call_id = None,
             }
         }
     }

@@ -14,6 +14,9 @@ use crate::verdict::{Outcome, Suggestion};
 /// How many are given.
 const SUGGESTIONS: usize = 5;
 
+/// The longest rule that is suggested: nobody reads a longer one, and everybody would be shown it.
+const MOST_RULE: usize = 4 << 10;
+
 /// Programs for which no rule is proposed: what they run is not in their words.
 const NEVER: [&str; 36] = [
     "ash",
@@ -102,7 +105,8 @@ pub(crate) fn suggestions(
         if is_deaf || stays {
             continue;
         }
-        let Some(suggestion) = suggestion(bench, facts) else {
+        let short = |found: &Suggestion| found.rule.len() <= MOST_RULE;
+        let Some(suggestion) = suggestion(bench, facts).filter(short) else {
             // Where what is suggested becomes a grant as it is, half an answer is none.
             if bench.policy.opened.is_some() && facts.act.kind != ActKind::Scanned {
                 return Vec::new();

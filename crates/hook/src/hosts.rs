@@ -85,6 +85,25 @@ pub fn find(name: &str) -> Option<&'static Host> {
     HOSTS.iter().find(|host| host.name == name)
 }
 
+/// What Claude's approver tool calls itself among the entries of its host.
+const APPROVER: &str = "mcp-approver";
+
+/// Whether an entry of ours for a host has this slot: an event at which it asks.
+#[must_use]
+pub fn has_slot(host: Option<&str>, slot: &str) -> bool {
+    let (Some(host), Some((entry, event))) = (host, slot.split_once('/')) else { return false };
+    let fits = match entry {
+        "agentbot" => host == "docker-agent",
+        // Copilot reads this host's settings too.
+        "claude" => matches!(host, "claude" | "copilot"),
+        entry => host == entry,
+    };
+    let asks = |part: Part| matches!(part, Part::Gate | Part::Prompt);
+    let is_known = find(entry)
+        .is_some_and(|entry| entry.events.iter().any(|(name, part)| *name == event && asks(*part)));
+    fits && (is_known || (entry == "claude" && event == APPROVER))
+}
+
 impl Host {
     /// Reads a document: whose it is, then what it says.
     ///
@@ -203,4 +222,34 @@ fn never(_: &Call) -> bool {
 
 fn takes_nothing(_: &Call, _: &str) -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_slot;
+
+    #[test]
+    fn a_slot_is_an_event_at_which_an_entry_of_the_host_asks() {
+        for (host, slot) in [
+            ("claude", "claude/PreToolUse"),
+            ("claude", "claude/PermissionRequest"),
+            ("claude", "claude/mcp-approver"),
+            ("copilot", "copilot/preToolUse"),
+            ("copilot", "claude/PreToolUse"),
+            ("docker-agent", "agentbot/permission_request"),
+        ] {
+            assert!(has_slot(Some(host), slot), "{host} {slot}");
+        }
+        for (host, slot) in [
+            (Some("claude"), "claude/PostToolUse"),
+            (Some("claude"), "claude/1"),
+            (Some("claude"), "codex/PreToolUse"),
+            (Some("codex"), "claude/PreToolUse"),
+            (Some("claude"), "mine"),
+            (Some("x"), "x/1"),
+            (None, "claude/PreToolUse"),
+        ] {
+            assert!(!has_slot(host, slot), "{host:?} {slot}");
+        }
+    }
 }

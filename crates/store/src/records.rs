@@ -330,3 +330,10 @@ pub struct Pruned {
     /// Audit entries.
     pub entries: u64,
 }
+
+/// Inputs up to this length are not added up: as many as may be pending take little room.
+pub(crate) const SHORT_INPUT: usize = 64 << 10;
+
+/// How many bytes of input the pending asks of a key may have together: every list of them is
+/// read and told whole.
+pub(crate) const MOST_PENDING_BYTES: i64 = 32 << 20;

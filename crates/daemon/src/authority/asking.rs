@@ -7,25 +7,28 @@ use portcullis_engine::Outcome;
 use portcullis_engine::policy::Asks;
 use portcullis_engine::policy_text::Listed;
 use portcullis_engine::verdict::Suggestion;
+use portcullis_hook::hosts;
 use portcullis_store::{AskRecord, Opened, Opening, StoreError};
 use tracing::{Instrument, debug_span};
 
 use super::judging::still_bound;
-use super::waiting::Release;
+use super::waiting::{Again, Release};
 use super::{Answered, Authority, Fault, Judged, Submission, record, twins};
 use crate::chance;
 
 impl Authority {
-    /// Opens an ask, or finds the one there is, and waits; none where the call must be judged anew.
+    /// Opens an ask, or finds the one there is, and waits; or says why the call must be judged anew.
     pub(super) async fn ask(
         &self,
         submission: &Submission,
         judged: Judged,
         until: Instant,
         slot: Option<&str>,
-    ) -> Result<Option<Answered>, Fault> {
+    ) -> Result<Result<Answered, Again>, Fault> {
         let now = self.now();
         let call_id = submission.call.call_id.as_deref();
+        // A slot that no entry of the host has would be a way to use one approval again.
+        let slot = slot.filter(|slot| hosts::has_slot(submission.call.host.as_deref(), slot));
         let slot = slot.map(|slot| (slot, twins::key(submission, &judged.verdict)));
         let turn = match &slot {
             Some(_) => Some(self.inner.twins.turn.lock().await),
@@ -35,12 +38,12 @@ impl Authority {
             && let Some(ask) = self.inner.twins.take(key, slot, call_id)
         {
             drop(turn);
-            return Box::pin(self.twin(submission, judged, ask, until)).await.map(Some);
+            return Box::pin(self.twin(submission, judged, ask, until)).await;
         }
         if let Some(changed) = self.changed_approval(submission, &judged.digest).await? {
             let entry = record::judged(submission, &judged, now);
             self.store().record(vec![entry], Vec::new(), now).await?;
-            return Ok(Some(Answered {
+            return Ok(Ok(Answered {
                 outcome: Outcome::Deny,
                 verdict: judged.verdict,
                 ask: Some(changed),
@@ -76,7 +79,7 @@ impl Authority {
                 if slot.is_none() && submission.wait.is_zero() {
                     // Nobody has seen it yet, and nobody waits: it stands as it was written.
                     let record = AskRecord { ask, decision: None, claimed_at: None };
-                    return Ok(Some(pending(judged, record)));
+                    return Ok(Ok(pending(judged, record)));
                 }
                 ask.id
             }
@@ -84,13 +87,13 @@ impl Authority {
             Opened::Claimed(claimed) => {
                 if still_bound(&claimed.ask).is_err() {
                     // It was approved for other files than lie there now: a person looks again.
-                    return Ok(None);
+                    return Ok(Err(Again::Changed));
                 }
                 if let Some((slot, key)) = &slot {
                     self.inner.twins.open(key, slot, call_id, claimed.ask.id);
                     self.inner.twins.close(claimed.ask.id);
                 }
-                return Ok(Some(self.released(judged, *claimed, &submission.call)));
+                return Ok(Ok(self.released(judged, *claimed, &submission.call)));
             }
         };
         if let Some((slot, key)) = &slot {
@@ -100,9 +103,9 @@ impl Authority {
         let release = Box::pin(self.wait(found, &submission.call, until)).await;
         self.inner.twins.close(found);
         Ok(match release? {
-            Release::Settled(record) => Some(self.released(judged, *record, &submission.call)),
-            Release::Pending(record) => Some(pending(judged, *record)),
-            Release::Taken => None,
+            Release::Settled(record) => Ok(self.released(judged, *record, &submission.call)),
+            Release::Pending(record) => Ok(pending(judged, *record)),
+            Release::Again(again) => Err(again),
         })
     }
 
@@ -113,19 +116,22 @@ impl Authority {
         judged: Judged,
         ask: Id,
         until: Instant,
-    ) -> Result<Answered, Fault> {
+    ) -> Result<Result<Answered, Again>, Fault> {
         let now = self.now();
         let entry = record::judged(submission, &judged, now);
         self.store().record(vec![entry], Vec::new(), now).await?;
         let record = self.settled(ask, until).await;
         self.inner.twins.close(ask);
         let record = record?;
-        let Some(decision) = &record.decision else { return Ok(pending(judged, record)) };
+        let Some(decision) = &record.decision else { return Ok(Ok(pending(judged, record))) };
         if decision.outcome == Outcome::Allow {
             // One execution, and it is this one: whichever event comes first takes it.
             self.claim(&record).await?;
+            if still_bound(&record.ask).is_err() {
+                return Ok(Err(Again::Changed));
+            }
         }
-        Ok(self.released(judged, record, &submission.call))
+        Ok(Ok(self.released(judged, record, &submission.call)))
     }
 
     fn released(&self, judged: Judged, record: AskRecord, call: &CallText) -> Answered {

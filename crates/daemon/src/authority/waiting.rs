@@ -22,8 +22,17 @@ pub(super) enum Release {
     Settled(Box<AskRecord>),
     /// Nobody has answered yet.
     Pending(Box<AskRecord>),
-    /// An identical call took the approval, or what it was given for is no longer there.
+    /// There is no approval any more for this call.
+    Again(Again),
+}
+
+/// Why a call is judged anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    /// An identical call took the approval, or it is too old.
     Taken,
+    /// What the approval was given for is no longer there: it was another call.
+    Changed,
 }
 
 impl Authority {
@@ -48,15 +57,14 @@ impl Authority {
             && call.session == record.ask.call.session;
         let now = self.now();
         let entry = record::claimed(&record.ask.asker, id, now);
-        if is_same && record.claimed_at.is_some() {
-            return Ok(Release::Settled(Box::new(record)));
-        }
+        let may_run = (is_same && record.claimed_at.is_some())
+            || self.store().claim(id, now, vec![entry]).await?;
         // Between the answer and this moment the files may have become others.
-        let is_taken = self.store().claim(id, now, vec![entry]).await?;
-        if is_taken && still_bound(&record.ask).is_ok() {
-            return Ok(Release::Settled(Box::new(record)));
-        }
-        Ok(Release::Taken)
+        Ok(match (may_run, still_bound(&record.ask)) {
+            (true, Ok(())) => Release::Settled(Box::new(record)),
+            (_, Err(_)) => Release::Again(Again::Changed),
+            (false, Ok(())) => Release::Again(Again::Taken),
+        })
     }
 
     /// Takes the one execution that an approval is good for; false where it is taken, too old, or

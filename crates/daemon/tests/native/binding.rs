@@ -122,6 +122,41 @@ async fn an_approval_that_waits_for_its_call_is_of_no_use_to_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_of_the_same_name_is_another_call_when_its_files_are_others() {
+    let node = Node::start().await;
+    for (what, change, _) in CHANGES {
+        // Whether the approval was used before the files changed, and through which event it comes.
+        for (is_used, slot) in
+            [(false, None), (true, None), (false, Some("claude/PermissionRequest"))]
+        {
+            let ground = ground(&node, &format!("{what} {is_used} {slot:?}"));
+            let mut call = call(&ground);
+            call["host"] = "claude".into();
+            call["session"] = format!("{what} {is_used}").into();
+            call["call_id"] = "toolu_1".into();
+            call["slot"] = "claude/PreToolUse".into();
+            let submit = async |call: &Value| {
+                node.send_local("POST", "/v1/calls", &call.to_string()).await.json()
+            };
+            let first = submit(&call).await["ask"].clone();
+            let decided = node.decide(&first, &json!({ "answer": "approve" })).await.json();
+            assert_eq!(decided["outcome"], "allow", "{what}: {decided}");
+            if is_used {
+                assert_eq!(submit(&call).await["outcome"], "allow", "{what}");
+                assert_eq!(submit(&call).await["outcome"], "allow", "{what}: it is the same call");
+            }
+            change(&ground);
+            if let Some(slot) = slot {
+                call["slot"] = slot.into();
+            }
+            let again = submit(&call).await;
+            assert_eq!(again["outcome"], "ask", "{what} {is_used} {slot:?}: {again}");
+            assert_ne!(again["ask"], first, "{what}: a person looks again");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_connection_of_another_user_gets_nothing() {
     let node = Node::start().await;
     let directory = node.directory.path();

@@ -9,19 +9,22 @@ use super::Postgres;
 use super::grants;
 use super::values::{Conditions, Statement, values};
 use super::writer::Done;
-use crate::records::{AskFilter, AskRecord, Opened, Opening};
+use crate::records::{AskFilter, AskRecord, MOST_PENDING_BYTES, Opened, Opening, SHORT_INPUT};
 use crate::rows::number;
 use crate::{Asks, StoreError, broken, rows};
 
 // What is found is found before anything is changed: each part sees the tables as they were.
 const OPEN: &str = "WITH same AS (SELECT number FROM asks WHERE key = $2::bytea \
     AND call_id = $8::text AND session IS NOT DISTINCT FROM $6::text AND digest = $9::text \
-    ORDER BY number DESC LIMIT 1), \
+    AND (outcome IS DISTINCT FROM 'allow' \
+    OR $10::bigint <= decided_at + unused_approval_s * 1000) ORDER BY number DESC LIMIT 1), \
     found AS (SELECT number FROM same UNION ALL (SELECT number FROM asks WHERE key = $2::bytea \
-    AND digest = $9::text AND agent = $3::text AND state = 'pending' LIMIT 1) LIMIT 1), \
+    AND digest = $9::text AND agent = $3::text AND state = 'pending' \
+    AND ($29::bigint = 0 OR run IS NOT DISTINCT FROM $7::text) LIMIT 1) LIMIT 1), \
     unused AS (SELECT number FROM asks WHERE key = $2::bytea AND digest = $9::text \
     AND agent = $3::text AND state = 'approved' AND claimed_at IS NULL AND grants IS NULL \
     AND outcome = 'allow' AND $10::bigint <= decided_at + unused_approval_s * 1000 \
+    AND ($29::bigint = 0 OR run IS NOT DISTINCT FROM $7::text) \
     AND NOT EXISTS (SELECT 1 FROM found) ORDER BY number LIMIT 1), \
     claimed AS (UPDATE asks SET claimed_at = $10::bigint \
     WHERE number = (SELECT number FROM unused) RETURNING number, id), \
@@ -31,7 +34,9 @@ const OPEN: &str = "WITH same AS (SELECT number FROM asks WHERE key = $2::bytea 
     $12::bigint, 'pending' WHERE NOT EXISTS (SELECT 1 FROM found) \
     AND NOT EXISTS (SELECT 1 FROM unused) \
     AND coalesce((SELECT asks FROM pending WHERE key = $2::bytea), 0) < $13::bigint \
-    RETURNING number), \
+    AND ($30::bigint = 0 OR $30::bigint + coalesce((SELECT sum(octet_length(t.input)) FROM asks a \
+    JOIN ask_texts t USING (number) WHERE a.key = $2::bytea AND a.state = 'pending'), 0) \
+    <= $31::bigint) RETURNING number), \
     texts AS (INSERT INTO ask_texts (number, door, tool, input, cwd, home, shell, host, \
     description, bound, verdict, tier, is_firm, offers, fallback, profile) SELECT number, \
     $14::text, $15::text, $16::text, $17::text, $18::text, $19::text, $20::text, $21::text, \
@@ -190,6 +195,9 @@ fn open(ask: &Ask, most_pending: usize) -> Statement {
         rows::offers(&ask.offers),
         rows::fallback_name(ask.fallback),
         &call.profile,
+        ask.is_of_its_run(),
+        if call.input.len() > SHORT_INPUT { call.input.len() } else { 0 },
+        MOST_PENDING_BYTES,
     ];
     Statement::new(OPEN, values)
 }

@@ -16,8 +16,10 @@ struct Migration {
     oldest: i64,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { text: include_str!("../../migrations/postgres/0001_asks.sql"), oldest: 1 }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { text: include_str!("../../migrations/postgres/0001_asks.sql"), oldest: 1 },
+    Migration { text: include_str!("../../migrations/postgres/0002_runs.sql"), oldest: 1 },
+];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS portcullis_schema \
     (version BIGINT PRIMARY KEY, oldest BIGINT NOT NULL)";

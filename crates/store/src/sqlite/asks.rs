@@ -10,7 +10,7 @@ use super::chain::Group;
 use super::conditions::Conditions;
 use super::grants;
 use super::reader::{all, first};
-use crate::records::{AskFilter, AskRecord, Opened, Opening};
+use crate::records::{AskFilter, AskRecord, MOST_PENDING_BYTES, Opened, Opening, SHORT_INPUT};
 use crate::rows::{in_order, integer, number};
 use crate::{Asks, StoreError, broken, rows};
 
@@ -36,18 +36,24 @@ const CLAIM: &str = "UPDATE asks SET claimed_at = ?2 WHERE id = ?1 AND outcome =
 
 const CLAIM_NUMBER: &str = "UPDATE asks SET claimed_at = ?2 WHERE number = ?1";
 
+// An approval that is too old is none any more: the call is asked about anew.
 const SAME_CALL: &str = "SELECT number FROM asks WHERE key = ?1 AND call_id = ?2 \
-    AND session IS ?3 AND digest = ?4 ORDER BY number DESC LIMIT 1";
+    AND session IS ?3 AND digest = ?4 AND (outcome IS NOT 'allow' \
+    OR ?5 <= decided_at + unused_approval_s * 1000) ORDER BY number DESC LIMIT 1";
 
 const PENDING: &str = "SELECT number FROM asks WHERE key = ?1 AND digest = ?2 AND agent = ?3 \
-    AND state = 'pending'";
+    AND state = 'pending' AND (?4 = 0 OR run IS ?5)";
 
 // An approval that left a grant is used by way of that, and gone when it is revoked.
 const UNUSED: &str = "SELECT number FROM asks WHERE key = ?1 AND digest = ?2 AND agent = ?3 \
     AND state = 'approved' AND claimed_at IS NULL AND grants IS NULL AND outcome = 'allow' \
-    AND ?4 <= decided_at + unused_approval_s * 1000 ORDER BY number LIMIT 1";
+    AND ?4 <= decided_at + unused_approval_s * 1000 AND (?5 = 0 OR run IS ?6) \
+    ORDER BY number LIMIT 1";
 
 const PENDING_OF_KEY: &str = "SELECT asks FROM pending WHERE key = ?1";
+
+const PENDING_BYTES: &str = "SELECT coalesce(sum(octet_length(t.input)), 0) FROM asks a \
+    JOIN ask_texts t USING (number) WHERE a.key = ?1 AND a.state = 'pending'";
 
 const ONE_MORE: &str = "INSERT INTO pending (key, asks) VALUES (?1, 1) \
     ON CONFLICT (key) DO UPDATE SET asks = asks + 1";
@@ -111,19 +117,21 @@ fn open(
 ) -> Result<Opened, StoreError> {
     let (db, call) = (group.db, &ask.call);
     let (key, agent) = (ask.asker.key.as_bytes(), &ask.asker.agent);
+    let (now, of_run) = (ask.opened_at.ms(), i64::from(ask.is_of_its_run()));
     if let Some(call_id) = &call.call_id {
-        let of_call = params![key, call_id, call.session, ask.digest];
+        let of_call = params![key, call_id, call.session, ask.digest, now];
         if let Some(same) = number_of(db, SAME_CALL, of_call)? {
             group.append(&entries.judged)?;
             return Ok(Opened::Found(Box::new(numbered(db, same)?)));
         }
     }
-    if let Some(identical) = number_of(db, PENDING, params![key, ask.digest, agent])? {
+    let identical = params![key, ask.digest, agent, of_run, call.run];
+    if let Some(identical) = number_of(db, PENDING, identical)? {
         group.append(&entries.judged)?;
         return Ok(Opened::Found(Box::new(numbered(db, identical)?)));
     }
-    let now = ask.opened_at.ms();
-    if let Some(unused) = number_of(db, UNUSED, params![key, ask.digest, agent, now])? {
+    let unused = params![key, ask.digest, agent, now, of_run, call.run];
+    if let Some(unused) = number_of(db, UNUSED, unused)? {
         db.prepare_cached(CLAIM_NUMBER)?.execute(params![unused, now])?;
         let claimed = numbered(db, unused)?;
         group.append(&entries.judged)?;
@@ -134,6 +142,15 @@ fn open(
     let pending: Option<i64> = of_key.query_row([key], |row| row.get(0)).optional()?;
     if number(pending.unwrap_or(0)) >= u64::try_from(most_pending).unwrap_or(u64::MAX) {
         return Err(StoreError::TooManyAsks(most_pending));
+    }
+    let length = ask.call.input.len();
+    if length > SHORT_INPUT {
+        let mut of_key = db.prepare_cached(PENDING_BYTES)?;
+        let waiting: i64 = of_key.query_row([key], |row| row.get(0))?;
+        if waiting.saturating_add(i64::try_from(length).unwrap_or(i64::MAX)) > MOST_PENDING_BYTES {
+            let count = usize::try_from(pending.unwrap_or(0)).unwrap_or(most_pending);
+            return Err(StoreError::TooManyAsks(count));
+        }
     }
     insert(db, ask)?;
     db.prepare_cached(ONE_MORE)?.execute([key])?;

@@ -15,6 +15,7 @@ use crate::{StoreError, broken};
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_asks.sql"),
     include_str!("../../migrations/sqlite/0002_devices.sql"),
+    include_str!("../../migrations/sqlite/0003_runs.sql"),
 ];
 
 /// Marks the file as ours: `pcls`.

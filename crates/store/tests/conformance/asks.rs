@@ -126,6 +126,25 @@ pub async fn an_identical_call_that_is_pending_is_joined(place: &impl Place) {
     assert_eq!(chain_holds(&*store).await, 0);
 }
 
+pub async fn the_asks_of_a_key_that_are_pending_take_bounded_room(place: &impl Place) {
+    let store = place.open();
+    let agent = id();
+    let long = |name: usize| ask(agent, &format!("{name}{}", "x".repeat(8 << 20)));
+    let mut first = None;
+    for name in 0..3 {
+        let ask = long(name);
+        assert_eq!(store.open_ask(&ask, MANY, vec![].into()).await.unwrap(), Opened::New);
+        first.get_or_insert(ask.id);
+    }
+    let refused = store.open_ask(&long(3), MANY, vec![].into()).await;
+    assert!(matches!(refused, Err(StoreError::TooManyAsks(_))), "{refused:?}");
+    assert_eq!(store.open_ask(&ask(agent, "ls"), MANY, vec![].into()).await.unwrap(), Opened::New);
+    let other = ask(id(), &"x".repeat(8 << 20));
+    assert_eq!(store.open_ask(&other, MANY, vec![].into()).await.unwrap(), Opened::New);
+    store.settle_ask(&settlement(first.unwrap(), Reply::Reject), vec![]).await.unwrap();
+    assert_eq!(store.open_ask(&long(4), MANY, vec![].into()).await.unwrap(), Opened::New);
+}
+
 pub async fn no_more_asks_of_a_key_are_pending_than_may_be(place: &impl Place) {
     let store = place.open();
     let agent = id();

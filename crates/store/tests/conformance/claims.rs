@@ -62,6 +62,61 @@ pub async fn an_identical_call_claims_an_unused_approval(place: &impl Place) {
     assert_eq!(chain_holds(&*store).await, 0);
 }
 
+pub async fn the_same_call_does_not_live_on_an_approval_that_is_too_old(place: &impl Place) {
+    let store = place.open();
+    let named = |at: Moment, key: Id| {
+        let mut ask = ask_at(at, key, "ls");
+        ask.call.call_id = Some("c-1".to_owned());
+        ask
+    };
+    let first = named(later(0), id());
+    let key = first.asker.key;
+    store.open_ask(&first, MANY, vec![].into()).await.unwrap();
+    store.settle_ask(&settlement(first.id, Reply::Approve), vec![]).await.unwrap();
+    assert!(store.claim(first.id, later(1), vec![]).await.unwrap());
+    let same = store.open_ask(&named(later(600_000), key), MANY, vec![].into()).await.unwrap();
+    assert!(matches!(same, Opened::Found(_)), "it learns what was decided: {same:?}");
+    let late = store.open_ask(&named(later(600_001), key), MANY, vec![].into()).await.unwrap();
+    assert_eq!(late, Opened::New, "a person looks again");
+    let found = store.open_ask(&named(later(600_002), key), MANY, vec![].into()).await.unwrap();
+    assert!(matches!(found, Opened::Found(_)), "the new ask is that of the call: {found:?}");
+}
+
+pub async fn an_approval_of_an_access_is_for_its_run(place: &impl Place) {
+    let store = place.open();
+    let key = id();
+    let of_run = |at: Moment, run: Option<&str>, is_access: bool, session: Option<&str>| {
+        let mut ask = ask_at(at, key, "ls");
+        ask.call.run = run.map(str::to_owned);
+        ask.call.session = session.map(str::to_owned);
+        ask.bound.access = is_access.then(Default::default);
+        ask
+    };
+    for (is_access, session) in [(true, None), (true, Some("s")), (false, None)] {
+        let first = of_run(later(0), Some("r-1"), is_access, session);
+        store.open_ask(&first, MANY, vec![].into()).await.unwrap();
+        for run in [Some("r-2"), None] {
+            let other = of_run(later(1), run, is_access, session);
+            let opened = store.open_ask(&other, MANY, vec![].into()).await.unwrap();
+            assert_eq!(opened, Opened::New, "{is_access} {session:?}: pending in another run");
+            store.settle_ask(&settlement(other.id, Reply::Reject), vec![]).await.unwrap();
+        }
+        store.settle_ask(&settlement(first.id, Reply::Approve), vec![]).await.unwrap();
+        let other = of_run(later(2), Some("r-2"), is_access, session);
+        assert_eq!(store.open_ask(&other, MANY, vec![].into()).await.unwrap(), Opened::New);
+        store.settle_ask(&settlement(other.id, Reply::Reject), vec![]).await.unwrap();
+        let next = of_run(later(3), Some("r-1"), is_access, session);
+        let claimed = store.open_ask(&next, MANY, vec![].into()).await.unwrap();
+        assert!(matches!(claimed, Opened::Claimed(_)), "its own run: {claimed:?}");
+    }
+    // Turns of one session are runs to some hosts: a late answer serves the next of them.
+    let turn = of_run(later(4), Some("t-1"), false, Some("s"));
+    store.open_ask(&turn, MANY, vec![].into()).await.unwrap();
+    let next = of_run(later(5), Some("t-2"), false, Some("s"));
+    let found = store.open_ask(&next, MANY, vec![].into()).await.unwrap();
+    assert!(matches!(found, Opened::Found(_)), "{found:?}");
+}
+
 pub async fn what_is_opened_found_or_claimed_is_recorded_with_it(place: &impl Place) {
     let store = place.open();
     let approved = answered(&*store, id(), Reply::Approve).await;
