@@ -387,7 +387,7 @@ impl Client {
             }
             let text = str::from_utf8(&body)
                 .map_err(|_| ClientError::Unreadable("it is not UTF-8".to_owned()))?;
-            portcullis_wire::json::value(text).map_err(ClientError::Unreadable)
+            portcullis_wire::json::answer(text).map_err(ClientError::Unreadable)
         };
         tokio::time::timeout(limit, whole).await.map_err(|_| ClientError::Late)?
     }

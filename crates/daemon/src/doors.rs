@@ -9,7 +9,8 @@ pub mod ws;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use portcullis_approval::Id;
+use portcullis_approval::{Ask, Id};
+use serde_json::Value;
 
 use crate::authority::Overlay;
 use crate::config::{Config, Dialects};
@@ -65,6 +66,43 @@ pub fn overlays(config: &Config, profiles: &Arc<multica::Files>) -> Vec<(&'stati
         (agentbot::NAME, agentbot::overlay(&config.dialects.agentbot)),
         (multica::NAME, multica::overlay(profiles)),
     ]
+}
+
+/// What may stand beside a command without changing what it does.
+const BESIDE: [&str; 8] = [
+    "command",
+    "description",
+    "timeout",
+    "timeout_ms",
+    "run_in_background",
+    "is_background",
+    "sync",
+    "mode",
+];
+
+/// Whether an input is a command and what hosts say about one, and nothing else.
+fn is_command(input: &Value) -> bool {
+    input.as_object().is_some_and(|members| {
+        members.get("command").is_some_and(Value::is_string)
+            && members.keys().all(|name| BESIDE.contains(&name.as_str()))
+    })
+}
+
+/// The command of an ask, where it says all of the call: a shell would run it, and nothing stands
+/// beside it that it would hide.
+#[must_use]
+pub fn sole_command(ask: &Ask) -> Option<String> {
+    let input: Value = serde_json::from_str(&ask.call.input).ok()?;
+    let verdict: Value = serde_json::from_str(&ask.verdict).ok()?;
+    let acts = verdict.get("acts").and_then(Value::as_array)?;
+    // What is no shell's has acts without words; a text that cannot be read has acts at spans.
+    let is_shell = acts.iter().any(|act| {
+        let words = act.get("argv").and_then(Value::as_array).is_some_and(|argv| !argv.is_empty());
+        let span = act.get("span").and_then(Value::as_array);
+        words || span.is_some_and(|span| span.iter().any(|at| at.as_u64() != Some(0)))
+    });
+    let command = input.get("command").and_then(Value::as_str)?;
+    (is_shell && is_command(&input)).then(|| command.to_owned())
 }
 
 /// The digits of base 36.

@@ -122,6 +122,9 @@ pub struct Route {
 /// The longest body of most routes.
 pub const MOST_BYTES: usize = 1 << 20;
 
+/// The longest body that holds a code to log in with.
+pub const MOST_CODE_BYTES: usize = 4 << 10;
+
 /// The longest body of routes that take calls.
 pub const MOST_CALL_BYTES: usize = 8 << 20;
 
@@ -277,10 +280,24 @@ fn check_host(connection: &Connection, headers: &HeaderMap, uri: &Uri) -> Result
 
 fn check_origin(connection: &Connection, headers: &HeaderMap) -> Result<Option<()>, Shut> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
-    let (Some(origin), another) = (origins.next(), origins.next()) else { return Ok(None) };
+    let (Some(origin), another) = (origins.next(), origins.next()) else {
+        return if is_of_another_site(headers) { Err(Shut::Origin) } else { Ok(None) };
+    };
     let is_ours = origin.to_str().is_ok_and(|origin| connection.has_origin(origin));
     if is_ours && another.is_none() { Ok(Some(())) } else { Err(Shut::Origin) }
 }
+
+/// Whether a browser says that a page of another site made it ask, and not for a page to show:
+/// pictures and scripts are fetched without an `Origin`.
+fn is_of_another_site(headers: &HeaderMap) -> bool {
+    let says = |name: &str, word: &str| headers.get(name).is_some_and(|value| value == word);
+    let is_foreign =
+        headers.contains_key(SITE) && !says(SITE, "same-origin") && !says(SITE, "none");
+    is_foreign && !(says("sec-fetch-mode", "navigate") && says("sec-fetch-dest", "document"))
+}
+
+/// The header in which a browser says whose page asks.
+const SITE: &str = "sec-fetch-site";
 
 /// How the native API says that the gate stays shut.
 #[must_use]

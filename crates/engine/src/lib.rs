@@ -41,5 +41,6 @@ pub use mode::Mode;
 pub use peel::WRAPPERS;
 pub use policy::{Policy, Source};
 pub use policy_text::PolicyText;
+pub use portcullis_shell::{Glyph, glyphs};
 pub use verdict::{Outcome, Verdict};
 pub use world::{Lexical, World};

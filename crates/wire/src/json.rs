@@ -23,6 +23,20 @@ pub fn value(text: &str) -> Result<Value, String> {
     value.map_err(|error| message(&error))
 }
 
+/// How many levels a daemon's answer has around a value that came from outside.
+const AROUND: usize = 16;
+
+/// Reads one value that a daemon answered: as deep as what it was sent, and what stands around it.
+///
+/// # Errors
+/// The text is not JSON or breaks one of the rules above; the message says where.
+pub fn answer(text: &str) -> Result<Value, String> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let strict = Strict { left: MOST_DEPTH + AROUND };
+    let value = strict.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    value.map_err(|error| message(&error))
+}
+
 /// What went wrong, in our own words where they are ours.
 #[must_use]
 pub fn message(error: &serde_json::Error) -> String {

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::house::{Daemon, Home};
+use crate::house::{Daemon, Home, json};
 
 /// So many idle approvers, where this process may have as many descriptors.
 const IDLE: usize = 10_000;
@@ -82,4 +82,26 @@ fn more_connections_than_there_are_descriptors_leave_the_socket_of_the_user_open
     allows(&daemon);
     let logs = daemon.logs.lock().unwrap();
     assert!(!logs.contains("os error 24"), "descriptors ran out: {logs}");
+}
+
+#[test]
+fn no_call_of_an_agent_keeps_people_from_the_others() {
+    let home = Home::new();
+    let command = home.serving();
+    let daemon = home.serve_by(command);
+    let first = daemon.says(&["call", "npm publish", "--cwd", "/", "--wait", "0"]);
+    assert_eq!(first.code, 3, "{}{}", first.out, first.error);
+    // As deep as a call may be: a list of asks has it deeper still.
+    let deep = format!("{{\"a\":{}1{}}}", "[".repeat(62), "]".repeat(62));
+    let words = ["call", "--tool", "Anything", "--input", &deep, "--cwd", "/", "--wait", "0"];
+    let second = daemon.says(&words);
+    assert_eq!(second.code, 3, "{}{}", second.out, second.error);
+    let list = json(&daemon.says(&["asks", "--json"]).out);
+    let asks: Vec<&str> =
+        list["asks"].as_array().unwrap().iter().map(|ask| ask["id"].as_str().unwrap()).collect();
+    assert_eq!(asks.len(), 2, "{list}");
+    for ask in asks {
+        let said = daemon.says(&["reject", ask]);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.error);
+    }
 }

@@ -156,3 +156,22 @@ async fn long_bodies_take_turns_and_too_long_ones_are_not_read() {
     }
     lives(&node).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_no_key_holds_no_place() {
+    let node = Node::start().await;
+    let head = |path: &str, length: usize| {
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n",
+            node.address
+        )
+    };
+    // A long body that never comes would hold a place that long calls need.
+    let answer = said(&node, head("/v1/login", 1 << 20).as_bytes(), true).await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413"), "{answer}");
+    let body = format!("{{\"code\":\"{}\"}}", "x".repeat(5000));
+    let whole = format!("{}{body}", head("/v1/login", body.len()));
+    let answer = said(&node, whole.as_bytes(), false).await;
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    lives(&node).await;
+}

@@ -10,6 +10,8 @@ use portcullis_engine::{Outcome, Verdict, catalog};
 use portcullis_wire::dialects::agentbot::answers::one_line;
 use serde_json::Value;
 
+use crate::doors::is_command;
+
 /// Its shell tools.
 const SHELLS: [&str; 3] = ["bash", "exec", "shell"];
 
@@ -126,8 +128,11 @@ pub(super) fn command(call: &CallText) -> String {
 /// A tool with its input on one line.
 pub(super) fn rendered(tool: &str, input: &Value) -> String {
     let text = |name: &str| input.get(name).and_then(Value::as_str);
-    let field = shell_field_of(tool, input).and_then(text);
-    let path = || text("path").or_else(|| text("file_path"));
+    // What a tool of another host does is said by all of its input, unless it is a command alone.
+    let is_own = SHELLS.contains(&tool) || FILES.contains(&tool);
+    let field = shell_field_of(tool, input).filter(|_| is_own || is_command(input)).and_then(text);
+    let is_sole = || input.as_object().is_some_and(|members| members.len() == 1);
+    let path = || text("path").or_else(|| text("file_path")).filter(|_| is_own || is_sole());
     let has_input = input.as_object().is_none_or(|members| !members.is_empty());
     one_line(&match (field, path()) {
         (Some(command), _) => command.to_owned(),

@@ -3,11 +3,13 @@
 use portcullis_approval::{Ask, Decision, Id, Scope, State};
 use portcullis_engine::Outcome;
 use portcullis_engine::pattern::json::canonical_text;
+use portcullis_wire::dialects::agentbot::answers::{lines, one_line};
 use portcullis_wire::dialects::comma::frames::{Asked, Details, Frame};
 use serde_json::Value;
 
 use crate::authority::access::{Kind, key_of};
 use crate::authority::is_exception;
+use crate::doors::sole_command;
 
 /// An id as this wire writes it.
 pub(super) fn id_text(id: Id) -> String {
@@ -37,7 +39,7 @@ pub(super) fn asked(ask: &Ask, run: &str, is_tui: bool) -> Frame {
             tier: ask.tier.name(),
             reasons: reasons(ask),
             bytes: written.bytes.filter(|_| is_write),
-            preview: written.preview.filter(|_| is_write).map(|text| escaped(&text)),
+            preview: written.preview.filter(|_| is_write).map(|text| lines(&text)),
             call_digest: ask.digest.clone(),
             expires_at: ask.deadline_at.map(|at| at.to_string()),
         },
@@ -52,41 +54,18 @@ fn subject(ask: &Ask) -> (Kind, String) {
     {
         return (kind, resource);
     }
-    let input: Value = serde_json::from_str(&ask.call.input).unwrap_or_default();
-    if let Some(command) = input.get("command").and_then(Value::as_str) {
-        return (Kind::Command, command.to_owned());
+    if let Some(command) = sole_command(ask) {
+        return (Kind::Command, command);
     }
+    let input: Value = serde_json::from_str(&ask.call.input).unwrap_or_default();
     (Kind::Command, format!("{} {}", ask.call.tool, canonical_text(&input)))
 }
 
 fn reasons(ask: &Ask) -> Vec<String> {
     let verdict: Value = serde_json::from_str(&ask.verdict).unwrap_or_default();
     let reasons = verdict.get("reasons").and_then(Value::as_array);
-    let message = |reason: &Value| reason.get("message").and_then(Value::as_str).map(str::to_owned);
+    let message = |reason: &Value| reason.get("message").and_then(Value::as_str).map(one_line);
     reasons.map(|reasons| reasons.iter().filter_map(message).collect()).unwrap_or_default()
-}
-
-/// A text in which nothing hides: control and invisible characters are written out.
-fn escaped(text: &str) -> String {
-    let mut shown = String::new();
-    for sign in text.chars() {
-        match sign {
-            '\n' => shown.push('\n'),
-            '\t' => shown.push('\t'),
-            sign if is_hidden(sign) => shown.extend(sign.escape_unicode()),
-            sign => shown.push(sign),
-        }
-    }
-    shown
-}
-
-/// Whether a sign cannot be seen, or moves what can.
-fn is_hidden(sign: char) -> bool {
-    sign.is_control()
-        || matches!(u32::from(sign),
-            0x00ad | 0x034f | 0x061c | 0x115f..=0x1160 | 0x17b4..=0x17b5 | 0x180b..=0x180f
-            | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0x3164 | 0xfe00..=0xfe0f
-            | 0xfeff | 0xffa0 | 0xfff0..=0xfffb | 0x1d173..=0x1d17a | 0xe0000..=0xe0fff)
 }
 
 /// What was decided.
@@ -116,16 +95,5 @@ pub(super) fn resolved(ask: &Ask, decision: &Decision, run: &str) -> Frame {
         by: decision.by.clone(),
         via: decision.door.clone(),
         outcome,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escaped;
-
-    #[test]
-    fn nothing_hides_in_a_preview() {
-        assert_eq!(escaped("a\n\tb"), "a\n\tb");
-        assert_eq!(escaped("a\u{202e}b\u{7}\u{200b}"), "a\\u{202e}b\\u{7}\\u{200b}");
     }
 }

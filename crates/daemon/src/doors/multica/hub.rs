@@ -37,6 +37,7 @@ pub struct Hub {
     /// Devices that wait to be accepted, by their pairing.
     pub(super) waiting: Mutex<HashMap<Id, Waiting>>,
     pub(super) sockets: OnceLock<socket_io::Sockets>,
+    pub(super) beginnings: Mutex<socket_io::Beginnings>,
 }
 
 /// An agent that asked here.
@@ -125,6 +126,7 @@ impl Hub {
             agents: Mutex::default(),
             waiting: Mutex::default(),
             sockets: OnceLock::new(),
+            beginnings: Mutex::default(),
         }
     }
 

@@ -4,14 +4,15 @@
 //! crate answers is passed on, with the caller's origin named where there is one.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Uri, header};
-use axum::response::Response;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
 use portcullis_wire::dialects::multica::{BUILT_IN, Envelope, Fault, IN_USE, Kind, NOT_REGISTERED};
+use portcullis_wire::errors::Code;
 use serde_json::{Value, json};
 use socketioxide::extract::{AckSender, SocketRef, TryData};
 use socketioxide::{ParserConfig, SocketIo};
@@ -21,6 +22,7 @@ use tower::ServiceExt;
 use super::calls;
 use super::hub::{Link, Out, locked};
 use crate::App;
+use crate::error::ApiError;
 
 /// The largest message a client may send.
 const MOST_BYTES: usize = 1 << 20;
@@ -35,8 +37,48 @@ const MOST_WAITING: usize = 512;
 /// What answers requests of Socket.IO.
 pub type Sockets = socketioxide::service::SocketIoService<Router>;
 
+/// So many conversations may be begun at once, and so many more in a second. One that is begun is
+/// held for a while, whether or not anybody goes on with it, and nobody needs a key to begin one.
+const MOST_BEGUN: f64 = 100.0;
+const BEGUN_PER_SECOND: f64 = 5.0;
+
+/// How many conversations may be begun now.
+#[derive(Debug)]
+pub struct Beginnings {
+    left: f64,
+    filled: Instant,
+}
+
+impl Default for Beginnings {
+    fn default() -> Beginnings {
+        Beginnings { left: MOST_BEGUN, filled: Instant::now() }
+    }
+}
+
+impl Beginnings {
+    /// Begins one; false where there are too many.
+    fn take(&mut self, now: Instant) -> bool {
+        let filled = now.saturating_duration_since(self.filled).as_secs_f64() * BEGUN_PER_SECOND;
+        self.left = (self.left + filled).min(MOST_BEGUN);
+        self.filled = now;
+        let may_begin = self.left >= 1.0;
+        if may_begin {
+            self.left -= 1.0;
+        }
+        may_begin
+    }
+}
+
 /// Answers a request.
 pub(super) async fn serve(State(app): State<App>, request: Request) -> Response {
+    let is_begun = parameter(request.uri(), "sid").is_some();
+    if !is_begun && !locked(&app.hub.beginnings).take(Instant::now()) {
+        let message = "too many devices connect just now; try again in a moment";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let mut busy = ApiError::new(status, Code::Unavailable, message).into_response();
+        busy.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        return busy;
+    }
     let sockets = app.hub.sockets.get_or_init(|| build(&app)).clone();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = match sockets.oneshot(request).await {
@@ -178,4 +220,19 @@ async fn tell(app: App, link: Arc<Link>, socket: SocketRef, mut out: mpsc::Recei
 fn parameter(uri: &Uri, name: &str) -> Option<String> {
     let query = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
     query.0.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_begins_more_than_devices_do_is_told_to_wait() {
+        let (mut beginnings, now) = (Beginnings::default(), Instant::now());
+        let begun = (0..1000).filter(|_| beginnings.take(now)).count();
+        assert!((100..=101).contains(&begun), "{begun}");
+        let later = now + Duration::from_secs(2);
+        let begun = (0..1000).filter(|_| beginnings.take(later)).count();
+        assert!((9..=11).contains(&begun), "{begun}");
+    }
 }

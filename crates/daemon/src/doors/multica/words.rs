@@ -1,15 +1,15 @@
 //! Words: what this dialect says about verdicts, asks and decisions.
 
-use std::fmt::Write;
-
 use portcullis_approval::{Ask, Decision, Scope};
 use portcullis_engine::policy_text::Listed;
 use portcullis_engine::verdict::Tier;
 use portcullis_engine::{Outcome, Verdict, guard};
 use portcullis_store::AskRecord;
-use portcullis_wire::dialects::agentbot::answers::one_line;
+use portcullis_wire::dialects::agentbot::answers::{lines, one_line};
 use portcullis_wire::dialects::multica::{Approval, Resolved, Word};
 use serde_json::Value;
+
+use crate::doors::sole_command;
 
 /// Guards whose finding another one says more exactly.
 const SUPERSEDED: [&str; 5] =
@@ -30,7 +30,7 @@ pub(super) fn approval(ask: &Ask) -> Approval {
         approval_id: ask.id.to_string(),
         agent_id: agent(ask),
         command: command(ask),
-        cwd: ask.call.cwd.clone(),
+        cwd: ask.call.cwd.as_deref().map(one_line),
         risk_level,
         risk_reasons: if risk_level == "safe" { Vec::new() } else { reasons(&verdict) },
         expires_at_ms: ask.deadline_at.map_or(-1, portcullis_approval::Moment::ms),
@@ -123,28 +123,15 @@ pub(super) fn agent(ask: &Ask) -> String {
 
 /// The command, or any other call on one line; nothing hides in it.
 fn command(ask: &Ask) -> String {
-    let input: Value = serde_json::from_str(&ask.call.input).unwrap_or(Value::Null);
-    match input.get("command").and_then(Value::as_str) {
-        Some(command) => visible(command),
+    match sole_command(ask) {
+        Some(command) => lines(&command),
         None => one_line(&format!("{} {}", ask.call.tool, ask.call.input)),
     }
 }
 
-/// A text whose lines and tabs are as they are, and in which nothing else hides.
-fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for piece in text.split_inclusive(['\n', '\t']) {
-        let end = piece.chars().last().filter(|letter| "\n\t".contains(*letter));
-        let body = end.map_or(piece, |end| piece.strip_suffix(end).unwrap_or(piece));
-        let _ = write!(out, "{}", one_line(body));
-        out.extend(end);
-    }
-    out
-}
-
 /// What `allow-always` stores, as it is shown.
 fn pattern(rule: &str) -> String {
-    Listed::of_rule(rule).map_or_else(|| rule.to_owned(), |entry| entry.pattern)
+    one_line(&Listed::of_rule(rule).map_or_else(|| rule.to_owned(), |entry| entry.pattern))
 }
 
 /// The level of risk: that of the worst act which nothing covers.
@@ -199,12 +186,10 @@ fn sentence(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{sentence, visible};
+    use super::sentence;
 
     #[test]
-    fn nothing_hides_and_lines_stay_lines() {
-        let text = "ls\n\tpwd \u{202e}x\u{1b}[2J\r\u{200b}é";
-        assert_eq!(visible(text), "ls\n\tpwd \\u{202e}x\\u{1b}[2J\\r\\u{200b}é");
+    fn a_reason_is_a_sentence() {
         assert_eq!(sentence("deletes recursively"), "Deletes recursively.");
     }
 }

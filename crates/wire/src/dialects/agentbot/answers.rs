@@ -1,5 +1,6 @@
 //! What Agentbot's clients are told.
 
+use portcullis_engine::glyphs;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -251,42 +252,61 @@ pub struct Failed {
     pub request_id: Option<String>,
 }
 
-/// A text on one line, on which nothing hides: control, invisible and bidirectional characters are
-/// spelled out.
+/// A text on one line, on which nothing hides and which no other text looks like: what cannot be
+/// seen, moves other signs or looks like another one is spelled out, a line end is `⏎`.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    use std::fmt::Write;
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'\\';
+    if text.bytes().all(is_plain) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            letter if letter.is_control() || is_hidden(letter) => {
-                let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
-            }
-            letter => out.push(letter),
+    let mut letters = text.chars().peekable();
+    for glyph in glyphs(text.as_bytes()) {
+        match (letters.next(), letters.peek()) {
+            (Some('\r'), _) => out.push_str("\\r"),
+            // Written so, it must not read as the sign above.
+            (Some('\\'), Some('r')) => out.push_str("\\u{5c}"),
+            (Some(letter), _) if glyph.is_spelled => out.extend(letter.escape_unicode()),
+            (Some(_) | None, _) => out.push_str(&glyph.shown),
         }
     }
     out
 }
 
-/// Whether a character cannot be seen, or turns the direction of others.
-const fn is_hidden(letter: char) -> bool {
-    matches!(letter,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+/// The same for a text whose lines and tabs stay as they are.
+#[must_use]
+pub fn lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for piece in text.split_inclusive(['\n', '\t']) {
+        let end = piece.chars().last().filter(|letter| "\n\t".contains(*letter));
+        let body = end.map_or(piece, |end| piece.strip_suffix(end).unwrap_or(piece));
+        out.push_str(&one_line(body));
+        out.extend(end);
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
-    use super::one_line;
+    use super::{lines, one_line};
 
     #[test]
     fn nothing_hides_on_the_line() {
-        assert_eq!(one_line("ls\n\u{202e}x\u{1b}[2J é"), "ls\\n\\u{202e}x\\u{1b}[2J é");
+        #[rustfmt::skip]
+        let cases = [
+            ("ls -la é",                    "ls -la é",                           "what it looks like"),
+            ("ls\n\u{202e}x\u{1b}[2J",      "ls⏎\\u{202e}x\\u{1b}[2J",            "a line end, turned writing, a control"),
+            (r"printf a\nrm",               r"printf a\nrm",                      "a written line end is none"),
+            ("rm\u{a0}-rf\u{2003}x\u{3000}", "rm\\u{a0}-rf\\u{2003}x\\u{3000}",   "blanks that are none"),
+            ("\u{600}\u{34f}\u{2800}",      "\\u{600}\\u{34f}\\u{2800}",          "signs without a shape"),
+            (r"\u{202e}",                   r"\u{5c}u{202e}",                    "a spelling, written"),
+            ("a\rb",                        r"a\rb",                             "a carriage return"),
+            (r"a\rb",                       r"a\u{5c}rb",                        "one, written"),
+        ];
+        for (text, want, why) in cases {
+            assert_eq!(one_line(text), want, "{why}");
+        }
+        assert_eq!(lines("a\n\tb\u{200b}\r\n"), "a\n\tb\\u{200b}\\r\n");
     }
 }
