@@ -11,6 +11,7 @@ mod chance;
 mod checkout;
 mod clients;
 mod converse;
+mod coverage;
 mod differential;
 mod fuzz;
 mod hosts;
@@ -52,6 +53,8 @@ enum Command {
     Meaning(meaning::Arguments),
     /// Runs commands that are judged read-only and watches what they do.
     Oracle(oracle::Arguments),
+    /// Says which lines and regions of the pure crates their own tests reach.
+    Coverage(coverage::Arguments),
     /// Changes the code in one place at a time and looks whether a test notices.
     Mutants(mutants::Arguments),
     /// Kills a daemon at work, again and again, and looks what it kept.
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
         Command::Differential(arguments) => differential::run(&arguments),
         Command::Meaning(arguments) => meaning::run(arguments),
         Command::Oracle(arguments) => oracle::run(&arguments),
+        Command::Coverage(arguments) => coverage::run(&arguments),
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Kill(arguments) => kill::run(&arguments),
         Command::Nodes(arguments) => nodes::run(&arguments),

@@ -1,7 +1,8 @@
-//! The packages that JavaScript of this checkout needs, as its lock files name them.
+//! What the work needs from registries: programs from cargo's, and the packages that JavaScript of
+//! this checkout needs, as its lock files name them.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
@@ -32,4 +33,31 @@ pub fn install(directory: &Path, out: &mut impl Write) -> anyhow::Result<()> {
         String::from_utf8_lossy(&installed.stderr)
     );
     Ok(())
+}
+
+/// A program of cargo's registry in this version, installed under `target/tools` if it is missing.
+pub fn program(name: &str, version: &str, out: &mut impl Write) -> anyhow::Result<PathBuf> {
+    let tools = checkout::root().join("target/tools");
+    let program = tools.join("bin").join(name);
+    if program.exists() {
+        return Ok(program);
+    }
+    writeln!(out, "installing {name} {version} with cargo into target/tools")?;
+    out.flush()?;
+    let installed = Command::new("cargo")
+        .args(["install", name, "--locked", "--debug", "--version", version, "--root"])
+        .arg(&tools)
+        .arg("--target-dir")
+        .arg(tools.join("build"))
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .output()
+        .context("cannot start cargo")?;
+    ensure!(
+        installed.status.success(),
+        "{name} could not be installed\n{}",
+        String::from_utf8_lossy(&installed.stderr)
+    );
+    // What is left of the build is larger than everything else under `target`.
+    std::fs::remove_dir_all(tools.join("build")).ok();
+    Ok(program)
 }

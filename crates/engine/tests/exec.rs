@@ -65,6 +65,60 @@ fn each_finding_of_the_table_gives_its_sentence_and_quoted_text_gives_none() {
         let said: Vec<&str> = verdict.reasons.iter().map(|reason| &*reason.message).collect();
         assert!(said.contains(&want), "`{command}`: {said:?}");
     }
+    #[rustfmt::skip]
+    let unsaid = [
+        ("find src -name x",       "deletes whatever another command lists"),
+        ("rm notes",               "deletes whatever another command lists"),
+        ("ls | xargs cat",         "deletes whatever another command lists"),
+        ("curl http://x.example",  "sends a file to the network"),
+        ("cat notes",              "sends a file to the network"),
+        ("chmod 755 f",            "lets everybody write"),
+        ("chmod 755 ab2",          "lets everybody write"),
+        ("chmod u+w f",            "lets everybody write"),
+        ("chmod a+r f",            "lets everybody write"),
+        ("chmod 755 x+w",          "lets everybody write"),
+        ("chown bob d",            "changes rights or owner of a whole tree"),
+        ("rm -f b",                "deletes recursively"),
+        ("rm -r b",                "deletes without asking back"),
+        ("kill 9",                 "ends processes by force or by name"),
+        ("kill -15 3",             "ends processes by force or by name"),
+        ("echo a > notes",         "writes to a system location"),
+        ("rm notes",               "writes a file"),
+        ("npm test",               "takes a package from the network"),
+        ("make install",           "takes a package from the network"),
+        ("ls a",                   "names a file by its path"),
+        ("ls c:a",                 "names a file by its path"),
+        ("ls ab/c",                "names a file by its path"),
+        ("sh x.sh",                "hands output to a shell for execution"),
+        ("make x",                 "runs code that stands in the command"),
+    ];
+    for (command, unwanted) in unsaid {
+        let verdict = verdict(&json!({ "exec": {} }), command);
+        let said = verdict.reasons.iter().any(|reason| reason.message == unwanted);
+        assert!(!said, "`{command}`: {unwanted}");
+    }
+    // Without the signs of the syntax, the pipe in front of a shell is seen by itself.
+    #[rustfmt::skip]
+    let fed = [
+        ("cat f | sh",      true),
+        ("cat f | sh -x",   true),
+        ("cat f |& sh",     true),
+        ("cat f || sh",     false),
+        ("cat f; sh",       false),
+        ("cat f | sh x.sh", false),
+    ];
+    for (command, want) in fed {
+        let verdict = verdict(&json!({ "exec": { "strict": false } }), command);
+        let sentence = "hands output to a shell for execution";
+        let said = verdict.reasons.iter().any(|reason| reason.message == sentence);
+        assert_eq!(said, want, "`{command}`");
+    }
+    for path in ["/a", "./a", "../a", "~", "~/a", "c:/a", "C:\\a", "a/../b", "-o=/a"] {
+        let verdict = verdict(&json!({ "exec": {} }), &format!("ls '{path}'"));
+        let said =
+            verdict.reasons.iter().any(|reason| reason.message == "names a file by its path");
+        assert!(said, "`{path}`");
+    }
     for command in ["echo 'a;b'", "git commit -m 'fix (ui)'", "cat sudo.txt", "echo a && echo b"] {
         let verdict = verdict(&json!({ "exec": {} }), command);
         let told = verdict.acts.iter().flat_map(|act| &act.findings);
@@ -78,7 +132,7 @@ fn each_finding_of_the_table_gives_its_sentence_and_quoted_text_gives_none() {
 #[test]
 fn an_approval_for_good_stores_the_program_or_the_exact_command() {
     #[rustfmt::skip]
-    let cases: [(&str, &[&str]); 17] = [
+    let cases: [(&str, &[&str]); 19] = [
         ("rm notes",                    &["rm **"]),
         ("rm -rf /tmp/x",               &["rm **"]),
         ("/opt/bin/tool a",             &["/opt/bin/tool **"]),
@@ -95,6 +149,8 @@ fn an_approval_for_good_stores_the_program_or_the_exact_command() {
         ("npm exec cowsay",             &["= npm exec cowsay"]),
         ("$TOOL x",                     &[]),
         ("ls",                          &[]),
+        ("cd /tmp",                     &[]),
+        ("'' x",                        &[]),
         ("echo x > notes",              &[]),
     ];
     for (command, want) in cases {

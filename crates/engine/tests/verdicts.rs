@@ -5,7 +5,7 @@
 
 #![cfg(test)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -156,6 +156,7 @@ fn grants_answer_the_very_call() {
         grants
     };
     let once = ExactAnswer::Allow { answers_firm: true };
+    assert!(Grants::default().is_empty() && !grant(once).is_empty());
     let always = ExactAnswer::Allow { answers_firm: false };
     #[rustfmt::skip]
     let cases = [
@@ -265,6 +266,11 @@ fn mistakes(case: &Table, verdict: &Verdict) -> Vec<String> {
     compare("code", string("code"), code);
     compare("firm", flag("firm"), verdict.is_firm.to_string());
     compare("read_only", flag("read_only"), verdict.is_read_only.to_string());
+    let first = verdict.reasons.first();
+    compare("message", string("message"), first.map_or("", |reason| &reason.message).to_owned());
+    let span = first.and_then(|reason| reason.span);
+    let span = span.map_or_else(String::new, |span| format!("{}..{}", span.start, span.end));
+    compare("span", string("span"), span);
     if let Some(rules) = case.get("suggestions") {
         let rules: Vec<&str> =
             rules.as_array().unwrap().iter().map(|rule| rule.as_str().unwrap()).collect();
@@ -279,6 +285,10 @@ fn mistakes(case: &Table, verdict: &Verdict) -> Vec<String> {
         Some(strictest.name().to_owned()),
         verdict.outcome.name().to_owned(),
     );
+    let told: Vec<_> = verdict.reasons.iter().map(|reason| format!("{reason:?}")).collect();
+    let different: BTreeSet<&String> = told.iter().collect();
+    compare("each reason once", Some(told.len().to_string()), different.len().to_string());
+    compare("at most 16 reasons", Some("true".to_owned()), (told.len() <= 16).to_string());
     if verdict.outcome != Outcome::Allow {
         for reason in &verdict.reasons {
             if let Some(word) = teaches(&reason.message) {

@@ -7,6 +7,8 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
+use crate::packages;
+
 /// The version whose list is read.
 const VERSION: &str = "27.1.0";
 
@@ -54,24 +56,7 @@ pub struct Spot {
 
 /// The mutants of one package, in the order of the text.
 pub fn list(root: &Path, package: &str, out: &mut impl Write) -> anyhow::Result<Vec<Mutant>> {
-    let tools = root.join("target/tools");
-    let program = tools.join("bin/cargo-mutants");
-    if !program.exists() {
-        writeln!(out, "installing cargo-mutants {VERSION} with cargo into target/tools")?;
-        out.flush()?;
-        let installed = Command::new("cargo")
-            .args(["install", "cargo-mutants", "--locked", "--debug", "--version", VERSION])
-            .arg("--root")
-            .arg(&tools)
-            .arg("--target-dir")
-            .arg(tools.join("build"))
-            .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .output()
-            .context("cannot start cargo")?;
-        let said = String::from_utf8_lossy(&installed.stderr);
-        ensure!(installed.status.success(), "cargo-mutants could not be installed\n{said}");
-        std::fs::remove_dir_all(tools.join("build")).ok();
-    }
+    let program = packages::program("cargo-mutants", VERSION, out)?;
     let listed = Command::new(program)
         .args(["mutants", "--list", "--json", "--package", &format!("portcullis-{package}")])
         .current_dir(root)

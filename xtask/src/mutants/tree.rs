@@ -37,8 +37,9 @@ impl Tree {
     pub fn copy(root: &Path, package: &str) -> anyhow::Result<Tree> {
         let tree = Tree { root: root.join("target/mutants/tree"), package: package.to_owned() };
         for file in checkout::files(root)? {
-            let is_needed =
-                ["crates/", "xtask/", "Cargo."].iter().any(|part| file.path.starts_with(part));
+            let is_needed = ["crates/", "docs/", "xtask/", "Cargo."]
+                .iter()
+                .any(|part| file.path.starts_with(part));
             if is_needed {
                 tree.write(&file.path, &file.text)?;
             }

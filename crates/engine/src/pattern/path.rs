@@ -258,7 +258,7 @@ fn first_braces(glob: &str) -> Option<(usize, usize, Vec<String>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Anchor, PathGlob, Reach, alternatives, names};
+    use super::{Anchor, PathGlob, Reach, alternatives, check_braces, names};
 
     #[test]
     fn globs_are_anchored_and_stay_in_their_segments() {
@@ -308,6 +308,12 @@ mod tests {
         assert_eq!(alternatives("a{b,c}/*.{x,y}"), ["ab/*.x", "ab/*.y", "ac/*.x", "ac/*.y"]);
         assert_eq!(alternatives("a{b}"), ["a{b}"]);
         assert_eq!(alternatives("{a,{b,c}}"), ["a", "b", "a", "c"]);
+        assert_eq!(alternatives("a\\{b,c}"), ["a\\{b,c}"], "escaped");
+        assert_eq!(alternatives("\\\\{b,c}"), ["\\\\b", "\\\\c"], "the backslash is");
         assert!(alternatives(&"{a,b}".repeat(20)).len() > 64);
+        let many = "{a,b}".repeat(20);
+        for (glob, want) in [("", false), ("!a", false), (many.as_str(), false), ("{a,b}", true)] {
+            assert_eq!(check_braces(glob).is_ok(), want, "`{glob}`");
+        }
     }
 }

@@ -54,12 +54,6 @@ impl PathIndex {
         }
     }
 
-    /// Whether there is nothing to find.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.anchors.is_empty()
-    }
-
     /// A pattern that covers the place where it really is.
     #[must_use]
     pub fn covers(&self, place: &Place, meant: Meant, ground: &Ground) -> Option<RuleId> {
@@ -207,10 +201,14 @@ impl GlobIndex {
                 .then(|| {
                     let start: Box<str> = format!("{path}/").into();
                     let mut behind = self.ordered.range(start.clone()..);
-                    behind.next().filter(|(key, _)| key.starts_with(&*start) || path.is_empty())
+                    let named = behind.next();
+                    let named =
+                        named.filter(|(key, _)| key.starts_with(&*start) || path.is_empty());
+                    // A pattern may begin with the very directory: `dir/*.key`.
+                    self.ordered.get(path).or(named.map(|(_, rule)| rule))
                 })
                 .flatten()
-                .map(|(_, rule)| *rule)
+                .copied()
         })
     }
 
