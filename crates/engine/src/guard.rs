@@ -6,6 +6,7 @@
 //! `tests/verdicts/guards.toml`.
 
 mod code;
+mod landing;
 mod reach;
 mod removal;
 mod secret;
@@ -140,6 +141,7 @@ pub fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>) -> Vec<Finding
     }
     removal::inspect(act, touched, scene, &mut found);
     secret::inspect(act, touched, scene, &mut found);
+    landing::inspect(act, touched, scene, &mut found);
     reach::inspect(act, touched, scene, &mut found);
     code::inspect(act, scene, &mut found);
     let mut found = found.found;

@@ -141,6 +141,20 @@ pub fn own_below(path: &str, home: &str) -> Option<&'static Pattern> {
     own.find(|own| own.is_below(&below))
 }
 
+/// What is listed for writes somewhere below a hidden directory, wherever that lies.
+#[must_use]
+pub fn listed_below(path: &str) -> Option<&'static Pattern> {
+    let path = folded(path);
+    let (_, name) = path.rsplit_once('/')?;
+    if !name.starts_with('.') {
+        return None;
+    }
+    table::PATTERNS.iter().filter(|pattern| pattern.writes).find(|pattern| {
+        // Of `**/.a/b`, the directory `.a`.
+        matches!(pattern.segments, ["**", first, _, ..] if *first == name)
+    })
+}
+
 /// A secret that lies somewhere below a directory of the system, by the list.
 #[must_use]
 pub fn secret_in_system(path: &str) -> Option<&'static Pattern> {
@@ -290,7 +304,11 @@ fn fits_name(segment: &str, name: &str) -> bool {
 
 /// The path as the list has it: lower case, `\` as a separator.
 fn folded(path: &str) -> Cow<'_, str> {
-    if path.bytes().all(|byte| !byte.is_ascii_uppercase() && byte != b'\\' && byte.is_ascii()) {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
+    if path.bytes().all(|byte| is_plain(byte) && !b"\\:~".contains(&byte))
+        && !path.ends_with('.')
+        && !path.contains("./")
+    {
         return Cow::Borrowed(path);
     }
     // Some volumes take letters for one another that only look alike in other case, and ignore
@@ -319,5 +337,19 @@ fn folded(path: &str) -> Cow<'_, str> {
             _ => out.push(letter),
         }
     }
-    Cow::Owned(out)
+    let names: Vec<&str> = out.split('/').map(stripped).collect();
+    Cow::Owned(names.join("/"))
+}
+
+/// A name as some volumes take it: without dots and blanks at its end, without the stream behind
+/// a colon, and its short form as the long one.
+fn stripped(name: &str) -> &str {
+    let end = |letter: char| letter == '.' || letter.is_whitespace() || letter.is_control();
+    let bare = name.trim_end_matches(end);
+    let bare = if bare.is_empty() { name } else { bare };
+    match bare.split_once(':') {
+        Some((file, _)) if file.len() > 1 && file.starts_with('.') => file.trim_end_matches(end),
+        _ if bare == "git~1" => ".git",
+        _ => bare,
+    }
 }

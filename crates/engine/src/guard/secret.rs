@@ -106,7 +106,7 @@ fn is_wide(start: &str, scene: &Scene<'_>) -> bool {
 
 /// The files that a pattern finds, if only names in one directory are open and the world knows
 /// them.
-fn expanded(path: &str, scene: &Scene<'_>) -> Option<Vec<String>> {
+pub(super) fn expanded(path: &str, scene: &Scene<'_>) -> Option<Vec<String>> {
     let (directory, name) = path.rsplit_once('/')?;
     if directory.contains(['*', '?', '[', '\\']) || name.contains("**") {
         return None;
@@ -122,7 +122,7 @@ fn expanded(path: &str, scene: &Scene<'_>) -> Option<Vec<String>> {
 
 /// How a path is held against the lists.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Held {
+pub(super) enum Held {
     /// As the one file it names.
     File,
     /// As a pattern whose directory is known.
@@ -132,7 +132,13 @@ enum Held {
 }
 
 /// Holds one path against the lists.
-fn judge(path: &str, held: Held, access: Access, scene: &Scene<'_>, found: &mut Findings<'_>) {
+pub(super) fn judge(
+    path: &str,
+    held: Held,
+    access: Access,
+    scene: &Scene<'_>,
+    found: &mut Findings<'_>,
+) {
     let root = scene.ground.workspace.first().map_or("/", String::as_str);
     let home = scene.ground.home.as_deref();
     let own = |patterns: &[String]| {

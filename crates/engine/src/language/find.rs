@@ -176,7 +176,11 @@ impl<'a> Reader<'a> {
         let mut argv = Vec::new();
         let mut last: Word = Some(b"");
         loop {
-            let word = self.take().map_err(|_| "a command of find is not closed by `;` or `+`")?;
+            let Ok(word) = self.take() else {
+                // Find refuses it; rules that deny are tried on it all the same.
+                self.find.facts.runs.push(Run::Argv(argv));
+                return Err("a command of find is not closed by `;` or `+`");
+            };
             match word {
                 Some(b";") => break,
                 Some(b"+") if plus && last == Some(b"{}") => break,
