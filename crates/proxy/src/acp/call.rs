@@ -177,19 +177,15 @@ fn command(input: &Map<String, Value>) -> Option<(&'static str, Value)> {
     let list = |value: &Value| -> Option<Vec<String>> {
         value.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect()
     };
-    let said = match (input.get("command"), input.get("cmd")) {
-        (Some(said), None) | (None, Some(said)) => said,
-        (Some(_), Some(_)) | (None, None) => return None,
+    let ((Some(said), None) | (None, Some(said))) = (input.get("command"), input.get("cmd")) else {
+        return None;
     };
-    let mut line = match said {
-        Value::String(text) => text.clone(),
+    let mut line = if let Some(text) = said.as_str() {
+        text.to_owned()
+    } else {
         // What is already `sh -c TEXT` is a command line by itself; all of it is judged.
-        words => list(words)
-            .filter(|words| !words.is_empty())?
-            .iter()
-            .map(|word| quoted(word))
-            .collect::<Vec<_>>()
-            .join(" "),
+        let words = list(said).filter(|words| !words.is_empty())?;
+        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     };
     for argument in input.get("args").map_or_else(|| Some(Vec::new()), list)? {
         line.push(' ');
