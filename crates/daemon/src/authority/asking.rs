@@ -12,7 +12,7 @@ use portcullis_store::{AskRecord, Opened, Opening, StoreError};
 use tracing::{Instrument, debug_span};
 
 use super::judging::still_bound;
-use super::waiting::{Again, Release};
+use super::waiting::{Again, Release, is_alike};
 use super::{Answered, Authority, Fault, Judged, Submission, record, twins};
 use crate::chance;
 
@@ -85,8 +85,10 @@ impl Authority {
             }
             Opened::Found(found) => found.ask.id,
             Opened::Claimed(claimed) => {
-                if still_bound(&claimed.ask).is_err() {
-                    // It was approved for other files than lie there now: a person looks again.
+                let is_it = is_alike(&submission.call, &claimed.ask.call);
+                if !is_it || still_bound(&claimed.ask).is_err() {
+                    // It was approved for another shell, or for other files than lie there now: a
+                    // person looks again.
                     return Ok(Err(Again::Changed));
                 }
                 if let Some((slot, key)) = &slot {
@@ -127,7 +129,8 @@ impl Authority {
         if decision.outcome == Outcome::Allow {
             // One execution, and it is this one: whichever event comes first takes it.
             self.claim(&record).await?;
-            if still_bound(&record.ask).is_err() {
+            let is_it = is_alike(&submission.call, &record.ask.call);
+            if !is_it || still_bound(&record.ask).is_err() {
                 return Ok(Err(Again::Changed));
             }
         }

@@ -35,6 +35,13 @@ pub(super) enum Again {
     Changed,
 }
 
+/// Whether two calls of one digest mean the same: the same shell would read them, with the same
+/// home, and the same profile speaks for them.
+pub(super) fn is_alike(one: &CallText, other: &CallText) -> bool {
+    let meant = |call: &CallText| (call.shell.clone(), call.home.clone(), call.profile.clone());
+    meant(one) == meant(other)
+}
+
 impl Authority {
     /// Waits until an ask is settled, at the latest until a moment, and takes the approval for
     /// this call.
@@ -57,6 +64,9 @@ impl Authority {
             && call.session == record.ask.call.session;
         let now = self.now();
         let entry = record::claimed(&record.ask.asker, id, now);
+        if !is_alike(call, &record.ask.call) {
+            return Ok(Release::Again(Again::Changed));
+        }
         let may_run = (is_same && record.claimed_at.is_some())
             || self.store().claim(id, now, vec![entry]).await?;
         // Between the answer and this moment the files may have become others.
