@@ -5,6 +5,7 @@ use portcullis_shell::{Command, Join, Kind, List, Pipeline, Script, Span, Tree};
 use super::dashes::Dashes;
 use super::simple::printed;
 use super::{Analysis, Syntax};
+use crate::act::Act;
 use crate::arg::{self, Arg};
 use crate::effect::Effect;
 
@@ -149,12 +150,28 @@ impl Walk<'_, '_> {
             self.analysis.piped = Dashes::Anywhere;
             self.analysis.handed.truncate(handed);
             self.runs_dry(first);
+            self.picks_secrets(first);
             return;
         };
         let first = self.analysis.found.acts.len();
         self.command(only);
         if matches!(only.kind, Kind::Simple(_)) {
             self.runs_dry(first);
+        }
+    }
+
+    /// Who picks the environment out of all that is told about a container asks for that.
+    fn picks_secrets(&mut self, first: usize) {
+        let acts = self.analysis.found.acts.get_mut(first..).unwrap_or_default();
+        let tells_all = |act: &Act| {
+            matches!(act.base_name(), Some("docker" | "podman" | "nerdctl"))
+                && act.args.iter().any(|arg| arg.as_known() == Some("inspect"))
+        };
+        let Some(from) = acts.iter().position(tells_all) else { return };
+        for act in acts.iter_mut().skip(from + 1) {
+            if act.args.iter().skip(1).any(|arg| arg.prefix().contains("Env")) {
+                act.note("secret_read", act.span);
+            }
         }
     }
 
