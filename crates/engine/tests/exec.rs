@@ -65,6 +65,18 @@ fn each_finding_of_the_table_gives_its_sentence_and_quoted_text_gives_none() {
         let said: Vec<&str> = verdict.reasons.iter().map(|reason| &*reason.message).collect();
         assert!(said.contains(&want), "`{command}`: {said:?}");
     }
+    for command in ["echo 'a;b'", "git commit -m 'fix (ui)'", "cat sudo.txt", "echo a && echo b"] {
+        let verdict = verdict(&json!({ "exec": {} }), command);
+        let told = verdict.acts.iter().flat_map(|act| &act.findings);
+        assert_eq!(told.count(), 0, "`{command}`");
+    }
+    let plain = verdict(&json!({}), "ls; pwd");
+    let told = plain.acts.iter().flat_map(|act| &act.findings).count();
+    assert_eq!((plain.outcome, told), (Outcome::Allow, 0), "elsewhere it is safe");
+}
+
+#[test]
+fn no_sentence_is_said_of_what_it_does_not_fit() {
     #[rustfmt::skip]
     let unsaid = [
         ("find src -name x",       "deletes whatever another command lists"),
@@ -119,14 +131,6 @@ fn each_finding_of_the_table_gives_its_sentence_and_quoted_text_gives_none() {
             verdict.reasons.iter().any(|reason| reason.message == "names a file by its path");
         assert!(said, "`{path}`");
     }
-    for command in ["echo 'a;b'", "git commit -m 'fix (ui)'", "cat sudo.txt", "echo a && echo b"] {
-        let verdict = verdict(&json!({ "exec": {} }), command);
-        let told = verdict.acts.iter().flat_map(|act| &act.findings);
-        assert_eq!(told.count(), 0, "`{command}`");
-    }
-    let plain = verdict(&json!({}), "ls; pwd");
-    let told = plain.acts.iter().flat_map(|act| &act.findings).count();
-    assert_eq!((plain.outcome, told), (Outcome::Allow, 0), "elsewhere it is safe");
 }
 
 #[test]
