@@ -149,7 +149,8 @@ pub fn listed_below(path: &str) -> Option<&'static Pattern> {
     if !name.starts_with('.') {
         return None;
     }
-    table::PATTERNS.iter().filter(|pattern| pattern.writes).find(|pattern| {
+    // What runs or configures something; a secret that is gone is not shown.
+    table::PATTERNS.iter().filter(|pattern| pattern.writes && !pattern.reads).find(|pattern| {
         // Of `**/.a/b`, the directory `.a`.
         matches!(pattern.segments, ["**", first, _, ..] if *first == name)
     })
@@ -336,6 +337,9 @@ fn folded(path: &str) -> Cow<'_, str> {
             'ﬅ' | 'ﬆ' => out.push_str("st"),
             _ => out.push(letter),
         }
+    }
+    if !out.split('/').any(|name| stripped(name) != name) {
+        return out;
     }
     let names: Vec<&str> = out.split('/').map(stripped).collect();
     Cow::Owned(names.join("/"))

@@ -1,6 +1,8 @@
 //! What is nested in words: scripts that run, and expansions that can.
 
-use portcullis_shell::{Action, Expansion, List, Part, PartKind, Place, Prefix, Span, Word};
+use portcullis_shell::{
+    Action, Dialect, Expansion, List, Part, PartKind, Place, Prefix, Span, Word,
+};
 
 use super::Syntax;
 use super::walk::{Feed, Walk};
@@ -57,12 +59,21 @@ impl Walk<'_, '_> {
                 | PartKind::Escaped(_)
                 | PartKind::SingleQuoted(_)
                 | PartKind::AnsiC(_)
-                | PartKind::Glob
-                | PartKind::Tilde => {}
+                | PartKind::Glob => {}
+                PartKind::Tilde => self.tilde(part.span),
             }
         }
         if has_braces {
             self.braces(parts);
+        }
+    }
+
+    /// In zsh any variable with a path may be the name behind a tilde.
+    fn tilde(&mut self, span: Span) {
+        let is_named = self.tree.text(span).get(1).is_some_and(u8::is_ascii_alphabetic);
+        if is_named && self.analysis.dialect == Dialect::Zsh {
+            let span = self.span(span);
+            self.analysis.push_unknown("a name that a variable may give to a directory", span);
         }
     }
 
