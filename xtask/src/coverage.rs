@@ -23,7 +23,7 @@ const CRATES: [&str; 4] = ["shell", "engine", "approval", "wire"];
 const WEAK: u64 = 950;
 
 /// How many cases of each law are tried: counters make them slow, and more reach no further.
-const CASES: &str = "400";
+const CASES: &str = "100";
 
 /// What `cargo xtask coverage` takes.
 #[derive(clap::Args)]

@@ -31,7 +31,7 @@ const MEMORY_KB: u32 = 4_000_000;
 
 /// How many cases of a law are tried for each mutant; a law that runs with the unit tests tries
 /// thousands.
-const CASES: &str = "400";
+const CASES: &str = "100";
 
 /// What became of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,11 +1,13 @@
 //! Grants: whom they serve, until when, and what they add to a policy.
 
 use portcullis_approval::grant::{Caller, lay_over};
-use portcullis_approval::{Asker, Grant, Granted, Moment, Reach, Reply, Scope, State};
+use portcullis_approval::{
+    Answer, Asker, Grant, Granted, Moment, Offer, Reach, Reply, Scope, State, settle,
+};
 use portcullis_engine::{Call, Lexical, Mode, Outcome, Policy, PolicyText, Source, judge};
 use serde_json::{Value, json};
 
-use crate::samples::{NOW, id, plain_ask};
+use crate::samples::{NOW, id, ids, plain_approver, plain_ask, plain_verdict};
 
 /// A grant without an end, for everybody who works for Ada.
 fn plain_grant(granted: Granted) -> Grant {
@@ -151,6 +153,27 @@ fn a_limited_grant_of_this_very_call_answers_a_firm_finding() {
     let grant = Grant { uses_left: Some(1), ..plain_grant(granted) };
     let policy = lay_over(Policy::builtin(), [&grant].into_iter());
     assert_eq!(judge(&policy, &Call::bash("rm -rf /", "/src"), &Lexical).outcome, Outcome::Allow);
+}
+
+#[test]
+fn an_entry_of_a_profile_is_stored_for_good_over_a_firm_finding() {
+    let answer = |rule: &str| Answer {
+        scope: Some(Scope::Always),
+        rules: vec![rule.to_owned()],
+        ..Answer::plain(Reply::Approve)
+    };
+    let mut ask = plain_ask();
+    ask.call.profile = Some("p".to_owned());
+    for rule in ["allowlist(rm **)", "Bash(rm:*)"] {
+        ask.offers.push(Offer { rule: rule.to_owned(), also_covers: Vec::new() });
+    }
+    let firm = plain_verdict(Outcome::Ask, true);
+    let stored = |rule: &str| {
+        let settled = settle(&ask, &answer(rule), &plain_approver(), &firm, NOW, &mut ids());
+        settled.unwrap().grants.len()
+    };
+    assert_eq!(stored("allowlist(rm **)"), 1, "an entry never silences the finding");
+    assert_eq!(stored("Bash(rm:*)"), 0, "a rule is not stored");
 }
 
 #[test]

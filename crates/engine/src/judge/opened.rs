@@ -224,7 +224,6 @@ mod tests {
             ("bash",  command("DELETE FROM t WHERE a IN (1)"), true, Mode::Default, (Ask, Tier::Destructive), "one that is no shell text"),
             ("bash",  command("echo drop table x"), true, Mode::Default, (Allow, Tier::Safe), "words that are printed"),
             ("bash",  command("truncate table x"), true, Mode::Default, (Ask, Tier::Destructive), "a statement, though there is such a program"),
-            ("bash",  command("TRUNCATE x"), true, Mode::Default, (Ask, Tier::Destructive), "statements are written so"),
             ("bash",  command("ls table"),  true,  Mode::Default, (Allow, Tier::Safe),      "a program with the word of a statement"),
             ("bash",  command("ls from"),   true,  Mode::Default, (Allow, Tier::Safe),      "the same"),
             ("bash",  json!({ "command": "", "input": "ls" }), true, Mode::Default, (Allow, Tier::Safe), "the second field"),
