@@ -339,7 +339,7 @@ fn folded(path: &str) -> Cow<'_, str> {
         }
     }
     if !out.split('/').any(|name| stripped(name) != name) {
-        return out;
+        return Cow::Owned(out);
     }
     let names: Vec<&str> = out.split('/').map(stripped).collect();
     Cow::Owned(names.join("/"))
