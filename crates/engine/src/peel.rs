@@ -210,7 +210,7 @@ fn take(
         act.directory = moved(analysis, act.directory.as_deref(), directory);
         let is_inside = act.directory.as_ref().is_some_and(|directory| {
             let roots = &analysis.ground.workspace;
-            let mut roots = roots.iter().chain([&analysis.ground.cwd]);
+            let mut roots = roots.iter().chain([&analysis.ground.root]);
             roots.any(|root| place::is_within(directory, root))
         });
         if !is_inside {

@@ -78,8 +78,8 @@ fn elsewhere(reading: &mut Reading<'_, '_>) {
         Some(directory) => {
             let ground = reading.analysis.ground;
             ground.holds_path(directory)
-                || place::is_within(directory, &ground.cwd)
-                || place::is_within(&ground.cwd, directory)
+                || place::is_within(directory, &ground.root)
+                || place::is_within(&ground.root, directory)
         }
         None => false,
     };
