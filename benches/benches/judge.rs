@@ -95,14 +95,18 @@ fn speed(calls: &[Call], rounds: u32) -> Table {
     let ratio = median(&theirs) / ours_median;
     table.inform("cedar-policy over ours", format!("{ratio:.1} ×"), "≥ 20 ×", ratio >= 20.0);
     agentscope(calls, ours_median, &mut table);
-    table.print(&format!("verdicts: {} typical commands, the least of {rounds} batches", calls.len()));
+    table.print(&format!(
+        "verdicts: {} typical commands, the least of {rounds} batches",
+        calls.len()
+    ));
     table
 }
 
 /// AgentScope's engine on the same commands, in a Python that `PORTCULLIS_AGENTSCOPE` names.
 fn agentscope(calls: &[Call], ours_median: f64, table: &mut Table) {
     let Some(python) = std::env::var_os("PORTCULLIS_AGENTSCOPE") else {
-        return table.note("AgentScope", "not measured: PORTCULLIS_AGENTSCOPE is not set".to_owned());
+        return table
+            .note("AgentScope", "not measured: PORTCULLIS_AGENTSCOPE is not set".to_owned());
     };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/data/agentscope_peer.py");
     let input: String = calls.iter().map(|call| format!("{}\n", call.input["command"])).collect();
