@@ -75,7 +75,7 @@ mod tests {
             ("GIT_PAGER", Some("cat"), Setting::Harmless), ("GIT_PAGER", Some("./x"), Setting::Loader),
             ("GIT_PAGER", None, Setting::Loader),        ("https_proxy", None, Setting::Loader),
             ("x", Some("1"), Setting::Foreign),          ("PYTHONPATH", None, Setting::Loader),
-            ("PYTHONUNBUFFERED", Some("1"), Setting::Harmless),
+            ("PYTHONUNBUFFERED", Some("1"), Setting::Harmless), ("GOOS", Some("linux"), Setting::Harmless),
             ("LC_ALL", Some("/tmp/x"), Setting::Loader), ("TZ", Some("Europe/Berlin"), Setting::Harmless),
             ("TZ", Some(":/etc/x"), Setting::Loader),    ("LANG", Some("../x"), Setting::Loader),
             ("PWD", Some("/etc"), Setting::Loader),      ("LANGUAGE", Some("de/../x"), Setting::Loader),
