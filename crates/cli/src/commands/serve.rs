@@ -62,6 +62,8 @@ impl Serve {
         let teller = log(config.otlp.as_ref())?;
         let data = DataDir::open(self.data_dir.as_deref())?;
         let address = self.store.clone().unwrap_or_else(|| config.store.clone());
+        // From here on a signal is heard; one that comes before everything stands ends it after.
+        let stop = stop_signal()?;
         // The socket first: it shows whether a daemon runs on this directory already.
         let socket = listen_on_socket(&data)?;
         let store = data.store(&address).await?;
@@ -92,7 +94,7 @@ impl Serve {
                 let _ = end.await;
             }))
         });
-        node.serve(tcp, Some((socket, user)), stop_signal()?).await?;
+        node.serve(tcp, Some((socket, user)), stop).await?;
         drop(ended);
         if let Some(telling) = telling {
             let _ = telling.await;

@@ -40,12 +40,16 @@ async fn a_denied_call_is_denied_and_raises_nothing() {
             assert_eq!(answer["verdict"]["reasons"][0]["code"], "rule.deny");
             let told =
                 node.as_key(&node.approver, "GET", "/v1/audit?kind=policy.changed", &Value::Null);
-            assert_eq!(told.await.json()["entries"].as_array().unwrap().len(), 1);
-            return;
+            let told = told.await.json()["entries"].as_array().unwrap().len();
+            assert!(told <= 1, "it is told once");
+            // What is in force may be told a moment later.
+            if told == 1 {
+                return;
+            }
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
-    panic!("the new policy never came into force");
+    panic!("the new policy never came into force, or nobody was told");
 }
 
 #[tokio::test(flavor = "multi_thread")]
