@@ -102,14 +102,15 @@ fn speed(calls: &[Call], rounds: u32) -> Table {
     table
 }
 
-/// AgentScope's engine on the same commands, in a Python that `PORTCULLIS_AGENTSCOPE` names.
+/// The engine of `AgentScope` on the same commands, in a Python that `PORTCULLIS_AGENTSCOPE` names.
 fn agentscope(calls: &[Call], ours_median: f64, table: &mut Table) {
     let Some(python) = std::env::var_os("PORTCULLIS_AGENTSCOPE") else {
         return table
             .note("AgentScope", "not measured: PORTCULLIS_AGENTSCOPE is not set".to_owned());
     };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/data/agentscope_peer.py");
-    let input: String = calls.iter().map(|call| format!("{}\n", call.input["command"])).collect();
+    let lines: Vec<String> = calls.iter().map(|call| call.input["command"].to_string()).collect();
+    let input = lines.join("\n");
     let mut child = Command::new(python)
         .arg(script)
         .stdin(Stdio::piped())
@@ -141,7 +142,7 @@ struct Cedar {
 
 impl Cedar {
     fn new() -> Cedar {
-        let text: String = (0..FEW)
+        let policies: Vec<String> = (0..FEW)
             .map(|at| {
                 format!(
                     "permit(principal, action == Action::\"run\", resource) when {{ \
@@ -161,7 +162,7 @@ impl Cedar {
         );
         Cedar {
             authorizer: Authorizer::new(),
-            policies: text.parse().expect("the policies are understood"),
+            policies: policies.concat().parse().expect("the policies are understood"),
             entities: Entities::empty(),
             request: request.expect("a request"),
         }
