@@ -20,14 +20,20 @@ impl Walk<'_, '_> {
             let [item] = self.tree.list(condition.items) else { return false };
             let [pipeline] = self.tree.list(item.pipelines) else { return false };
             let [command] = self.tree.list(pipeline.commands) else { return false };
-            let is_one_of = |words: List<Word>, wanted: &[&[u8]]| {
-                let [only] = self.tree.list(words) else { return false };
-                wanted.contains(&self.tree.text(only.span).trim_ascii())
-            };
             if let Kind::Simple(simple) = command.kind {
-                is_one_of(simple.words, constants)
+                let words = self.texts(simple.words);
+                match words.as_slice() {
+                    [only] => constants.contains(only),
+                    // A test of one word asks whether it is empty.
+                    [b"test", word] | [b"[", word, b"]"] => !is_until && is_plain(word),
+                    _ => false,
+                }
             } else if let Kind::Arithmetic(words) = command.kind {
-                !is_until && is_one_of(words, &[b"1"])
+                let words = self.texts(words);
+                let is_number = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
+                let is_true =
+                    |word: &[u8]| is_number(word) && word.iter().any(|&digit| digit != b'0');
+                matches!(words.as_slice(), [only] if !is_until && is_true(only))
             } else {
                 false
             }
@@ -35,6 +41,11 @@ impl Walk<'_, '_> {
         if is_constant && !self.leaves(body) {
             self.doubt_end(first, "a loop that does not end by itself");
         }
+    }
+
+    /// Words as they are written.
+    fn texts(&self, words: List<Word>) -> Vec<&[u8]> {
+        self.tree.list(words).iter().map(|word| self.tree.text(word.span).trim_ascii()).collect()
     }
 
     /// `for ((;;))`: without a condition it goes on.
@@ -101,11 +112,20 @@ impl Walk<'_, '_> {
     }
 }
 
-/// How many words a sequence such as `{1..9}` stands for.
+/// Whether a word is nothing but letters and digits.
+fn is_plain(word: &[u8]) -> bool {
+    !word.is_empty() && word.iter().all(u8::is_ascii_alphanumeric)
+}
+
+/// How many words a sequence such as `{1..9}` or `{a..z}` stands for.
 fn steps(text: &[u8]) -> u64 {
     let text = std::str::from_utf8(text).unwrap_or_default();
     let mut ends = text.trim_matches(['{', '}']).split("..");
-    let mut number = || ends.next()?.parse::<i64>().ok();
+    let mut number = || {
+        let end = ends.next()?;
+        let letter = end.bytes().next().filter(|byte| end.len() == 1 && !byte.is_ascii_digit());
+        letter.map(i64::from).or_else(|| end.parse::<i64>().ok())
+    };
     let Some((from, to)) = number().zip(number()) else { return 1 };
     let step = number().map_or(1, i64::unsigned_abs).max(1);
     (from.abs_diff(to) / step).saturating_add(1)
