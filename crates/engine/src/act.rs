@@ -60,6 +60,8 @@ pub struct Act {
     pub inner: Range<usize>,
     /// Whether what its words are made of came from the network.
     pub is_fetched: bool,
+    /// Whether a function of the script has its program's name: what it prints is up to that.
+    pub is_call: bool,
 }
 
 /// What is shown of variables.

@@ -9,6 +9,7 @@ mod compound;
 pub(crate) mod dashes;
 mod endless;
 mod expand;
+mod joined;
 pub(crate) mod names;
 mod own;
 mod redirect;
@@ -192,11 +193,8 @@ impl<'g> Analysis<'g> {
     /// Adds an act and tells its place.
     pub(crate) fn push(&mut self, act: Act) -> usize {
         let place = self.found.acts.len();
-        if let Some(directory) = &act.directory
-            && self.been_in.len() < DIRECTORIES
-            && !self.been_in.contains(directory)
-        {
-            self.been_in.push(directory.clone());
+        if let Some(directory) = &act.directory {
+            self.been(directory);
         }
         if place < ACTS {
             self.found.acts.push(act);
@@ -204,6 +202,13 @@ impl<'g> Analysis<'g> {
             self.found.is_cut = true;
         }
         place
+    }
+
+    /// Notes a directory that the script may have been in.
+    pub(crate) fn been(&mut self, directory: &str) {
+        if self.been_in.len() < DIRECTORIES && !self.been_in.iter().any(|been| been == directory) {
+            self.been_in.push(directory.to_owned());
+        }
     }
 
     /// Tells acts whose directory is not known where the script has been.

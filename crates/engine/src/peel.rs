@@ -64,12 +64,15 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
     let function = analysis.state.functions.get(&written).cloned();
     let is_function = function.is_some();
     if let Some(function) = function {
+        act.is_call = true;
         let args = act.args.get(1..).unwrap_or_default();
         let body = analysis.found.acts.get(function.acts.clone()).unwrap_or_default();
+        let prints = names::of_body(body, args);
         if body.iter().any(|inner| inner.program().is_none()) {
             analysis.suspect_words(args, &act);
         }
-        analysis.give_arguments(function.acts, &names::of_args(args));
+        analysis.give_arguments(function.acts, args);
+        act.prints = prints;
         if function.is_certain {
             act.effects.push(EffectOn::of(Effect::Read));
             analysis.push(act);
@@ -158,9 +161,12 @@ fn foreign(act: &Act) -> Option<String> {
 
 /// Adds what an act prints, as far as words and names of files go.
 fn add_printed(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
-    act.dashes = dashes::printed(analysis, act, usage);
-    act.picks = dashes::picks(act, usage);
-    act.prints = names::printed(act, usage, usage.entry.prints);
+    if !act.is_call {
+        act.dashes = dashes::printed(analysis, act, usage);
+        act.picks = dashes::picks(act, usage);
+    }
+    let prints = names::printed(act, usage, usage.entry.prints);
+    act.prints.extend(prints);
     let is_text = |kind| matches!(kind, ValueKind::Awk | ValueKind::Jq);
     for given in usage.values.iter().filter(|given| is_text(given.kind)) {
         act.prints.extend(names::of_program(given.arg.prefix()));

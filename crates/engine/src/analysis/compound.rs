@@ -2,9 +2,9 @@
 
 use portcullis_shell::{Command, Kind, List, Script, Span, Test, TestKind};
 
+use super::Syntax;
 use super::state::Function;
 use super::walk::{Feed, Walk};
-use super::{State, Syntax};
 use crate::act::{Act, ActKind, Note};
 use crate::arg::Arg;
 use crate::effect::{Effect, EffectOn};
@@ -137,9 +137,9 @@ impl Walk<'_, '_> {
         }
         self.analysis.feed = feed;
         self.bomb(name, first, joins);
-        let is_poisoned = self.analysis.state.is_poisoned;
         let moves = self.analysis.state.directory.is_some();
-        self.analysis.state = State { is_poisoned, ..state };
+        let after = std::mem::replace(&mut self.analysis.state, state);
+        self.analysis.state.outlive(after);
         if moves {
             self.analysis.state.directory = None;
         }

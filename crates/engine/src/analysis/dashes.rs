@@ -129,7 +129,7 @@ fn is_safe(format: &Format, usage: &Usage) -> bool {
 /// Whether an act prints nothing but lines of what it gets.
 fn passes(act: &Act) -> bool {
     let entry = act.base_name().and_then(catalog::find).map(|program| program.entry);
-    entry.is_some_and(|entry| entry.passes) && is_filter(act)
+    !act.is_call && entry.is_some_and(|entry| entry.passes) && is_filter(act)
 }
 
 /// Whether an act reads nothing but its standard input.

@@ -80,7 +80,11 @@ impl Walk<'_, '_> {
     fn expansion(&mut self, expansion: &Expansion, span: Span) {
         let name = String::from_utf8_lossy(self.tree.text(expansion.name)).into_owned();
         self.subscript(&name, expansion.subscript);
+        let first = self.analysis.found.acts.len();
         self.words(expansion.arguments);
+        if expansion.operator == Action::Assign {
+            self.keep_words(expansion.arguments, first);
+        }
         self.hand_default(expansion);
         self.shows(expansion, &name);
         let sign = self.tree.text(expansion.sign);

@@ -3,12 +3,13 @@
 //! A word that is not known before it runs may still come from a known place. What that place
 //! names is kept here, and a command that reads an unknown file counts as reading all of it.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use portcullis_shell::{Action, Expansion, List, Prefix, Redirection, Word};
 
 use super::walk::{Feed, Walk};
-use super::{Analysis, dashes, sets};
+use super::{Analysis, dashes, joined, sets};
 use crate::act::{Act, Note};
 use crate::arg::{Arg, Text};
 use crate::catalog::{Prints, ValueKind};
@@ -23,6 +24,24 @@ const NAMES: usize = 256;
 /// A file whose content is read if a name reaches a reader.
 fn read(target: Target, is_deep: bool) -> EffectOn {
     EffectOn { effect: Effect::Read, target, is_deep, is_listing: false }
+}
+
+/// A file of which the whole name is known.
+pub(super) fn of_path(path: String) -> EffectOn {
+    read(Target::Path(path), false)
+}
+
+/// The paths among names, each once.
+pub(crate) fn paths(names: Vec<EffectOn>) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for name in names {
+        if let Target::Path(path) = name.target
+            && !paths.contains(&path)
+        {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 /// What stands for a name that is put together while a command runs.
@@ -60,6 +79,14 @@ pub(crate) fn of_text(text: &str) -> Vec<EffectOn> {
         .take(NAMES)
         .map(|word| read(Target::Path(word.to_owned()), false))
         .collect()
+}
+
+/// The names that the operands of `printf` hold, each and together.
+pub(crate) fn of_format(operands: &[Arg]) -> Vec<EffectOn> {
+    let words: Option<Vec<&str>> = operands.iter().map(Arg::as_known).collect();
+    let whole = words.and_then(|words| super::simple::formatted(&words));
+    let whole = whole.map(|text| of_text(&text)).unwrap_or_default();
+    whole.into_iter().chain(of_args(operands)).collect()
 }
 
 /// The names that arguments hold.
@@ -197,18 +224,7 @@ impl Analysis<'_> {
     pub(crate) fn give_names(&self, act: &mut Act) {
         let has_unknown = act.effects.iter().any(reads_unknown);
         if has_unknown {
-            let names = self.all_names();
-            let joined: Vec<EffectOn> =
-                act.effects.iter().flat_map(|on| with(on, &names)).collect();
-            if names.iter().any(is_made)
-                && !act.notes.iter().any(|note| note.guard == "secret_read")
-            {
-                let message =
-                    Some("reads a file whose name is put together while it runs".to_owned());
-                act.notes.push(Note { guard: "secret_read", span: act.span, message });
-            }
-            act.effects.extend(names.into_iter().filter(|on| !is_made(on)));
-            act.effects.extend(joined);
+            add_names(act, &self.all_names());
         }
         if self.state.has_dotglob {
             if has_unknown {
@@ -237,14 +253,36 @@ impl Analysis<'_> {
                 || usage.values.iter().any(is_program))
     }
 
-    /// The same for the acts of a function, once its arguments are known.
-    pub(crate) fn give_arguments(&mut self, acts: std::ops::Range<usize>, names: &[EffectOn]) {
+    /// The same for the acts of a function, once its arguments, its input and the variables that
+    /// it finds are known.
+    pub(crate) fn give_arguments(&mut self, acts: Range<usize>, args: &[Arg]) {
+        let mut names = of_args(args);
+        names.extend(joined::of_arguments(args));
+        names.extend(self.all_names());
+        names.truncate(NAMES);
         for act in self.found.acts.get_mut(acts).unwrap_or_default() {
             if act.effects.iter().any(reads_unknown) {
-                act.effects.extend_from_slice(names);
+                add_names(act, &names);
             }
         }
     }
+}
+
+/// Lets an act read what these names stand for, also where they are only the beginning.
+fn add_names(act: &mut Act, names: &[EffectOn]) {
+    let joined: Vec<EffectOn> = act.effects.iter().flat_map(|on| with(on, names)).collect();
+    if names.iter().any(is_made) && !act.notes.iter().any(|note| note.guard == "secret_read") {
+        let message = Some("reads a file whose name is put together while it runs".to_owned());
+        act.notes.push(Note { guard: "secret_read", span: act.span, message });
+    }
+    act.effects.extend(names.iter().filter(|on| !is_made(on)).cloned());
+    act.effects.extend(joined);
+}
+
+/// What a function prints: what the acts of its body do, and its arguments.
+pub(crate) fn of_body(body: &[Act], args: &[Arg]) -> Vec<EffectOn> {
+    let printed = body.iter().flat_map(|act| act.prints.iter().cloned());
+    printed.chain(of_args(args)).take(NAMES).collect()
 }
 
 /// The names that a path of which only the end is known has, if it begins with one of these.

@@ -78,6 +78,7 @@ impl Walk<'_, '_> {
             let first = self.analysis.found.acts.len();
             self.words(redirection.target);
             self.hand_over(first);
+            self.hand_joined(self.tree.list(redirection.target));
             // `< <(echo …)`: what is only printed is known.
             let is_input = matches!(redirection.operator, Operator::Read)
                 && matches!(redirection.descriptor, Descriptor::Default);

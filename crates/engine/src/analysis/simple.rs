@@ -53,6 +53,7 @@ impl Walk<'_, '_> {
         let nested = self.analysis.found.acts.get(first..).unwrap_or_default();
         let is_fetched = nested.iter().any(|act| act.has(Effect::Connect));
         self.hand_over(first);
+        self.hand_joined(words);
         let shows = shows.map(Shown::Variable);
         let act = Act { span, args, assignments, shows, is_fetched, ..Act::default() };
         let mut act = act;
@@ -202,6 +203,9 @@ impl Walk<'_, '_> {
 
 /// The text that a command does nothing but print.
 pub(super) fn printed(act: &Act) -> Option<String> {
+    if act.is_call {
+        return None;
+    }
     let words: Option<Vec<&str>> = act.args.iter().map(Arg::as_known).collect();
     match words?.as_slice() {
         ["echo", words @ ..] => {
@@ -258,7 +262,7 @@ fn unescaped(text: &str) -> Option<String> {
 const FORMATTED: usize = 64;
 
 /// What `printf` makes of its arguments: the format is used again until all are taken.
-fn formatted(words: &[&str]) -> Option<String> {
+pub(super) fn formatted(words: &[&str]) -> Option<String> {
     let (format, mut rest) = words.split_first()?;
     if format.starts_with('-') || rest.len() > FORMATTED {
         return None;

@@ -92,6 +92,19 @@ impl State {
         };
     }
 
+    /// Takes over what a function may leave behind, whenever it runs.
+    pub(super) fn outlive(&mut self, after: State) {
+        self.is_poisoned |= after.is_poisoned;
+        self.has_dotglob |= after.has_dotglob;
+        self.named = after.named;
+        self.aliases = after.aliases;
+        self.secrets = after.secrets;
+        self.exported = after.exported.or(self.exported.take());
+        self.homes.retain(|name, path| after.homes.get(name) == Some(path));
+        self.operands.retain(|name| after.operands.contains(name));
+        self.lines.retain(|name| after.lines.contains(name));
+    }
+
     /// Forgets what is only certain if everything up to here ran.
     pub(super) fn doubt(&mut self, before: &State) {
         if self.directory != before.directory {

@@ -188,6 +188,7 @@ impl Walk<'_, '_> {
         // Some hand on what they get.
         if let (Some(command), [act]) = (before, last)
             && command.redirections.is_empty()
+            && !act.is_call
             && matches!(self.analysis.feed, Feed::Text(_))
             && (act.args.len() == 1 && act.program() == Some("cat") || act.program() == Some("tee"))
         {
@@ -195,6 +196,7 @@ impl Walk<'_, '_> {
         }
         if let (Some(command), [act]) = (before, last)
             && act.args.len() == 1
+            && !act.is_call
             && act.program() == Some("cat")
             && let Some(feed @ Feed::Text(_)) = self.fed(command.redirections)
         {

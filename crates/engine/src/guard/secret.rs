@@ -22,6 +22,12 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             if !touched.written.is_empty() {
                 let path = place::normalise(touched.written.trim_start_matches('~'), "/-");
                 judge(&path, held, access, scene, found);
+                let home = scene.ground.home.as_deref();
+                for directory in act.perhaps_in.iter() {
+                    if let Some(path) = place::absolute(&touched.written, directory, home) {
+                        judge(&path, held, access, scene, found);
+                    }
+                }
             }
             continue;
         };

@@ -9,6 +9,7 @@ use crate::environment::{self, Setting, setting};
 use crate::language;
 use crate::lists;
 use crate::peel::{Inner, moved};
+use crate::place;
 use portcullis_shell::Dialect;
 
 /// `cd`, `pushd`, `popd`: later paths start elsewhere.
@@ -23,6 +24,21 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
         [only] => moved(reading.analysis, reading.act.directory.as_deref(), only),
         _ => None,
     };
+    match (&to, operands.as_slice()) {
+        (Some(to), _) => reading.analysis.been(to),
+        // A place that is not known may be one that the script names.
+        (None, [only]) if only.as_known().is_none() => {
+            let home = reading.analysis.ground.home.clone();
+            let from = reading.act.directory.clone();
+            for path in names::paths(reading.analysis.all_names()) {
+                let from = from.as_deref().unwrap_or("/");
+                if let Some(place) = place::absolute(&path, from, home.as_deref()) {
+                    reading.analysis.been(&place);
+                }
+            }
+        }
+        (None, _) => {}
+    }
     reading.analysis.state.directory = to;
 }
 
@@ -117,6 +133,10 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
         if name.contains('[') {
             reading.dynamic("a subscript is evaluated");
         }
+        if prefix.contains('=') {
+            let given = value.map_or_else(|| reading.analysis.handed.clone(), names::of_text);
+            reading.analysis.keep(given);
+        }
         reading.analysis.state.assign(name, value);
         if !prefix.contains('=')
             && environment::is_secret(name)
@@ -187,7 +207,7 @@ pub(super) fn printf(reading: &mut Reading<'_, '_>) {
         }
         return;
     };
-    let names = names::of_args(&reading.operands());
+    let names = names::of_format(&reading.operands());
     reading.analysis.keep(names);
     // What the format makes of them is not known.
     reading.analysis.keep(formatted(&reading.operands()));

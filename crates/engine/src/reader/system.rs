@@ -4,6 +4,7 @@ use portcullis_shell::Dialect;
 
 use super::{Reading, arg_of, builtin};
 use crate::act::{Assigned, Shown};
+use crate::analysis::names;
 use crate::arg::{Arg, Text};
 use crate::effect::Effect;
 use crate::environment::{Setting, setting};
@@ -57,6 +58,7 @@ pub(super) fn env(reading: &mut Reading<'_, '_>) {
             .iter()
             .any(|arg| arg.as_known().is_some_and(|text| text == format!("{name}={value}")))
             || found.command.is_none();
+        reading.analysis.keep(names::of_text(&value));
         assignments.push(Assigned { name, value: Some(value).filter(|_| is_whole) });
     }
     reading.act.assignments.clone_from(&Vec::new());
