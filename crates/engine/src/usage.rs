@@ -134,6 +134,8 @@ pub(crate) struct Reader<'a> {
     option_findings: Vec<&'static str>,
     /// An option that is accepted only because any is.
     has_unlisted: bool,
+    /// Whether an option that only prints something is taken back, or means something else.
+    is_loud: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -170,6 +172,7 @@ impl<'a> Reader<'a> {
             verb: None,
             option_findings: Vec::new(),
             has_unlisted: false,
+            is_loud: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a command line adds up to once all its words are read.
 
-use super::{Reader, Usage, reads_only, split_value};
+use super::{GivenOption, Reader, Usage, reads_only, split_value};
 use crate::analysis::{dashes, names};
 use crate::arg::{Arg, Text};
 use crate::catalog::{Prints, ValueKind, When};
@@ -36,13 +36,14 @@ impl Reader<'_> {
             return self.usage;
         }
         self.usage.operands.clone_from(&self.operands);
-        self.usage.is_dry =
-            self.edits.is_none() && entry.dry.iter().any(|name| self.is_given(name));
+        self.usage.is_dry = self.edits.is_none()
+            && entry.dry.iter().any(|name| self.is_given(name))
+            && !self.takes_back(entry.dry);
         if self.usage.is_dry && self.has_unlisted {
             let span = self.args.first().map(|arg| arg.span).unwrap_or_default();
             self.unknown("an option that is not known may undo the dry run", span, false);
         }
-        if self.has_unlisted {
+        if self.has_unlisted || self.is_loud {
             self.usage.is_quiet = false;
         }
         if self.usage.is_quiet {
@@ -158,21 +159,32 @@ impl Reader<'_> {
 
     /// Whether an option is given, with the value the table names if it names one.
     fn is_given(&self, wanted: &str) -> bool {
+        self.usage.options.iter().any(|given| self.fits(given, wanted))
+    }
+
+    /// Whether one of several options of these names is given in another form: the last counts.
+    fn takes_back(&self, wanted: &[&str]) -> bool {
+        let is_named =
+            |given: &&GivenOption| wanted.iter().any(|wanted| split_value(wanted).0 == given.name);
+        let mut given = self.usage.options.iter().filter(is_named);
+        given.any(|given| !wanted.iter().any(|wanted| self.fits(given, wanted)))
+    }
+
+    /// Whether this is the wanted option, with the value that is wanted.
+    fn fits(&self, given: &GivenOption, wanted: &str) -> bool {
         let (name, value) = split_value(wanted);
-        self.usage.options.iter().filter(|given| given.name == name).any(|given| {
-            let text = given.value.as_ref().and_then(Arg::as_known);
-            let has_values = self
-                .entry
-                .dry
-                .iter()
-                .any(|dry| split_value(dry).0 == name && split_value(dry).1.is_some());
-            match (value, text) {
-                (Some(value), Some(text)) => glob::matches(value, text),
-                (Some(_), None) => false,
-                (None, Some(text)) => !has_values && !matches!(text, "false" | "none" | "0" | "no"),
-                (None, None) => given.value.is_none(),
-            }
-        })
+        if given.name != name {
+            return false;
+        }
+        let text = given.value.as_ref().and_then(Arg::as_known);
+        let mut dry = self.entry.dry.iter().map(|dry| split_value(dry));
+        let has_values = dry.any(|(dry, value)| dry == name && value.is_some());
+        match (value, text) {
+            (Some(value), Some(text)) => glob::matches(value, text),
+            (Some(_), None) => false,
+            (None, Some(text)) => !has_values && !matches!(text, "false" | "none" | "0" | "no"),
+            (None, None) => given.value.is_none(),
+        }
     }
 
     /// What the program itself does, apart from its values.
@@ -230,7 +242,10 @@ impl Reader<'_> {
         if !when.option.is_empty() && given().next().is_none() {
             return false;
         }
-        if self.usage.has_option(when.without) {
+        // A dry run that is none is no reason.
+        let is_dry = |name: &str| self.entry.dry.iter().any(|dry| split_value(dry).0 == name);
+        let mut reasons = when.without.iter().filter(|name| self.usage.is_dry || !is_dry(name));
+        if reasons.any(|name| self.usage.has_option(&[name])) {
             return false;
         }
         if when.few > 0 && self.operands.len() >= when.few {

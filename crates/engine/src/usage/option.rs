@@ -76,6 +76,7 @@ impl Reader<'_> {
                     "true" | "1" => self.give(option, None, next - 1),
                     // Denying a flag is harmless where it leaves the flag out, or is refused.
                     "false" | "0" if !option.is_dangerous() || self.denies() => {
+                        self.is_loud |= option.quiet;
                         let value = Some(Arg::known("false"));
                         self.usage.options.push(GivenOption {
                             name: option.name(),
@@ -184,6 +185,10 @@ impl Reader<'_> {
             // What stands before it may already have acted.
             let subs = self.usage.subs.len() + self.services.len();
             self.usage.is_quiet |= at <= subs;
+            // Behind a sub-command it may be the version that this works with.
+            let is_version = matches!(option.name(), "--version" | "-v" | "-V");
+            let has_more = at + 1 < self.args.len();
+            self.is_loud |= is_version && has_more && !self.usage.subs.is_empty();
         }
         if option.edits {
             self.edits = Some(at);
