@@ -225,6 +225,7 @@ fn variants(entry: &Entry) -> [&'static str; 3] {
     };
     let prints = match entry.prints.as_str() {
         "operands" => "Operands",
+        "parents" => "Parents",
         "listed" => "Listed",
         "found" => "Found",
         "matching" => "Matching",

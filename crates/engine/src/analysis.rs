@@ -134,6 +134,8 @@ pub(crate) struct Analysis<'g> {
     pub(crate) shown: Option<String>,
     /// The directories the script has been in.
     been_in: Vec<String>,
+    /// The acts of texts that wait for a signal.
+    pub(crate) waiting: Vec<std::ops::Range<usize>>,
     depth: usize,
 }
 
@@ -153,6 +155,7 @@ impl<'g> Analysis<'g> {
             piped: Dashes::Anywhere,
             shown: None,
             been_in: vec![ground.cwd.clone()],
+            waiting: Vec::new(),
             depth: 0,
         }
     }
@@ -213,6 +216,10 @@ impl<'g> Analysis<'g> {
 
     /// Tells acts whose directory is not known where the script has been.
     fn tell_directories(&mut self) {
+        // What waits for a signal finds the variables as they are then.
+        for acts in std::mem::take(&mut self.waiting) {
+            self.give_arguments(acts, &[]);
+        }
         let been_in: Arc<[String]> = std::mem::take(&mut self.been_in).into();
         for act in self.found.acts.iter_mut().filter(|act| act.directory.is_none()) {
             act.perhaps_in = Arc::clone(&been_in);

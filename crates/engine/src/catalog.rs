@@ -220,6 +220,8 @@ pub enum Prints {
     Nothing,
     /// What its operands say.
     Operands,
+    /// The directories of what its operands say.
+    Parents,
     /// What it lists: directories, and files that options select.
     Listed,
     /// What its expression looks for.

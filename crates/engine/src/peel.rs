@@ -68,12 +68,17 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         let args = act.args.get(1..).unwrap_or_default();
         let body = analysis.found.acts.get(function.acts.clone()).unwrap_or_default();
         let prints = names::of_body(body, args);
+        let takes_input = body.iter().any(|inner| inner.program().is_some_and(reads_input));
         if body.iter().any(|inner| inner.program().is_none()) {
             analysis.suspect_words(args, &act);
         }
+        if takes_input {
+            analysis.keep(analysis.handed.clone());
+        }
         analysis.give_arguments(function.acts, args);
         act.prints = prints;
-        if function.is_certain {
+        let mut between = analysis.via.iter().skip(function.depth);
+        if function.is_certain && between.all(|program| runs_here(program)) {
             act.effects.push(EffectOn::of(Effect::Read));
             analysis.push(act);
             return;
@@ -295,8 +300,13 @@ fn run(
     is_fetched: bool,
 ) {
     let outer = analysis.state.directory.clone();
+    let is_shell = analysis.via.last().is_some_and(|program| runs_here(program));
     match inner {
         Inner::Argv(args, assignments, place) => {
+            let is_builtin = analysis
+                .via
+                .last()
+                .is_some_and(|program| matches!(program.as_str(), "command" | "builtin"));
             match place {
                 Where::Here => {}
                 Where::In(to) => {
@@ -310,11 +320,21 @@ fn run(
             if !args.is_empty() {
                 resolve(analysis, Act { span, args, assignments, is_fetched, ..Act::default() });
             }
-            analysis.state.directory = outer;
+            // `command cd` moves this very shell.
+            if !is_builtin {
+                analysis.state.directory = outer;
+            }
         }
         Inner::Text(text, dialect) => {
             let state = analysis.state.clone();
+            if !is_shell {
+                analysis.state.functions.clear();
+            }
+            let first = analysis.found.acts.len();
             analysis.text(&text, Some(span), dialect);
+            if analysis.via.last().is_some_and(|program| program == "trap") {
+                analysis.waiting.push(first..analysis.found.acts.len());
+            }
             // `eval` runs in this very shell; everything else in one of its own.
             if analysis.via.last().is_none_or(|program| program != "eval") {
                 analysis.state = state;
@@ -342,6 +362,16 @@ fn run(
             analysis.push_unknown(message, span);
         }
     }
+}
+
+/// Whether a builtin puts what it gets into variables.
+pub(crate) fn reads_input(program: &str) -> bool {
+    matches!(program, "read" | "mapfile" | "readarray")
+}
+
+/// Whether what a builtin runs is run by the shell itself, which knows its functions.
+fn runs_here(program: &str) -> bool {
+    matches!(program, "eval" | "trap")
 }
 
 /// The directory that an option moves a program to.

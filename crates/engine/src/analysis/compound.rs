@@ -7,6 +7,7 @@ use super::state::Function;
 use super::walk::{Feed, Walk};
 use crate::act::{Act, ActKind, Note};
 use crate::arg::Arg;
+use crate::catalog;
 use crate::effect::{Effect, EffectOn};
 
 impl Walk<'_, '_> {
@@ -146,7 +147,10 @@ impl Walk<'_, '_> {
         let acts = first..self.analysis.found.acts.len();
         for word in self.tree.list(name) {
             let name = String::from_utf8_lossy(self.tree.text(word.span)).into_owned();
-            let function = Function { is_certain: true, acts: acts.clone() };
+            // `command`, `env` and `unset -f` still find the program of that name.
+            let is_certain = catalog::find(&name).is_none();
+            let depth = self.analysis.via.len();
+            let function = Function { is_certain, depth, acts: acts.clone() };
             self.analysis.state.functions.insert(name, function);
         }
     }

@@ -58,7 +58,11 @@ pub(crate) fn printed(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Dash
                 is_here && analysis.has_no_dash(act.directory.as_deref())
             }
         }
-        Prints::Nothing | Prints::Operands | Prints::Matching | Prints::Programs => false,
+        Prints::Nothing
+        | Prints::Operands
+        | Prints::Parents
+        | Prints::Matching
+        | Prints::Programs => false,
     };
     if has_none {
         // The name of a file may hold a blank with a dash behind it.

@@ -81,6 +81,17 @@ pub(crate) fn of_text(text: &str) -> Vec<EffectOn> {
         .collect()
 }
 
+/// The parts of names between these signs.
+pub(crate) fn split(names: &[EffectOn], signs: &str) -> Vec<EffectOn> {
+    let is_sign = |letter: char| signs.contains(letter);
+    let whole = names.iter().filter_map(|on| match &on.target {
+        Target::Path(path) if path.contains(is_sign) => Some(path),
+        _ => None,
+    });
+    let parts = whole.flat_map(|path| path.split(is_sign)).filter(|part| !part.is_empty());
+    parts.take(NAMES).map(|part| of_path(part.to_owned())).collect()
+}
+
 /// The names that the operands of `printf` hold, each and together.
 pub(crate) fn of_format(operands: &[Arg]) -> Vec<EffectOn> {
     let words: Option<Vec<&str>> = operands.iter().map(Arg::as_known).collect();
@@ -114,6 +125,12 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
             // A format may join its arguments to one name.
             let whole = super::simple::printed(act).map(|text| of_text(&text)).unwrap_or_default();
             whole.into_iter().chain(of_args(&operands)).collect()
+        }
+        Prints::Parents => {
+            let known = operands.iter().filter_map(Arg::as_known);
+            let above = known.filter_map(|path| path.trim_end_matches('/').rsplit_once('/'));
+            let above = above.map(|(above, _)| if above.is_empty() { "/" } else { above });
+            above.map(|path| of_path(path.to_owned())).collect()
         }
         Prints::Programs => {
             let known = operands.iter().filter_map(Arg::as_known);
@@ -239,7 +256,8 @@ impl Analysis<'_> {
     pub(crate) fn makes(&self, act: &Act, usage: &Usage) -> bool {
         let gets_text = matches!(self.feed, Feed::Text(_)) || self.handed.iter().any(is_made);
         let is_told = act.args.iter().all(|arg| arg.as_known().is_some());
-        let is_printer = usage.entry.prints == Prints::Operands && is_told;
+        let is_printer =
+            matches!(usage.entry.prints, Prints::Operands | Prints::Parents) && is_told;
         let is_program = |given: &usage::Given| {
             let text = given.arg.prefix();
             given.kind == ValueKind::Awk && text.contains("BEGIN")

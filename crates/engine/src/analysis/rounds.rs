@@ -91,7 +91,7 @@ impl Walk<'_, '_> {
         self.know_numbers();
         let state = &self.analysis.state;
         let numbers = state.sets.as_ref().map(|sets| &sets.numbers);
-        let (directory, homes) = (state.directory.as_deref(), &state.homes);
+        let (directory, homes) = (state.here(), &state.homes);
         let known = arg::Known { directory, homes, round: &[], numbers };
         for (word, arg) in words.iter().zip(&mut act.args) {
             if arg.as_known().is_some() {
@@ -131,7 +131,7 @@ impl Walk<'_, '_> {
         if count.is_none_or(|count| count > ROUNDS) {
             return None;
         }
-        let directory = state.directory.as_deref();
+        let directory = state.here();
         let mut all = Vec::new();
         for at in 0..count? {
             let mut left = at;

@@ -47,8 +47,11 @@ pub struct State {
 /// A function of the script.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Whether its definition certainly ran.
+    /// Whether its definition certainly ran, and no program has its name.
     pub is_certain: bool,
+    /// How many programs its definition was seen through: what runs in another process does not
+    /// know it.
+    pub depth: usize,
     /// The acts of its body, among those of the call.
     pub acts: Range<usize>,
 }
@@ -92,6 +95,12 @@ impl State {
         };
     }
 
+    /// The directory that `$(pwd)` prints, unless something else has the names that say so.
+    pub(super) fn here(&self) -> Option<&str> {
+        let is_taken = ["pwd", "git"].iter().any(|name| self.functions.contains_key(*name));
+        self.directory.as_deref().filter(|_| !is_taken)
+    }
+
     /// Takes over what a function may leave behind, whenever it runs.
     pub(super) fn outlive(&mut self, after: State) {
         self.is_poisoned |= after.is_poisoned;
@@ -103,6 +112,9 @@ impl State {
         self.homes.retain(|name, path| after.homes.get(name) == Some(path));
         self.operands.retain(|name| after.operands.contains(name));
         self.lines.retain(|name| after.lines.contains(name));
+        for (name, function) in &mut self.functions {
+            function.is_certain &= after.functions.contains_key(name);
+        }
     }
 
     /// Forgets what is only certain if everything up to here ran.

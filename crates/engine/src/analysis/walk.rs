@@ -64,7 +64,7 @@ impl Walk<'_, '_> {
         to: &mut Vec<Arg>,
     ) {
         let state = &self.analysis.state;
-        let directory = state.directory.as_deref();
+        let directory = state.here();
         let known = arg::Known { directory, homes: &state.homes, round: &[], numbers: None };
         let from = to.len();
         arg::add_word(self.tree, word, known, to);
@@ -76,7 +76,7 @@ impl Walk<'_, '_> {
 
     pub(super) fn args(&self, words: &[portcullis_shell::Word]) -> Vec<Arg> {
         let state = &self.analysis.state;
-        let directory = state.directory.as_deref();
+        let directory = state.here();
         let known = arg::Known { directory, homes: &state.homes, round: &[], numbers: None };
         let mut args = arg::of_words(self.tree, words, known);
         if let Some(within) = self.within {

@@ -24,6 +24,8 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
                 judge(&path, held, access, scene, found);
                 let home = scene.ground.home.as_deref();
                 for directory in act.perhaps_in.iter() {
+                    let is_open = directory.contains(['*', '?', '[']);
+                    let held = if is_open { Held::Pattern } else { held };
                     if let Some(path) = place::absolute(&touched.written, directory, home) {
                         judge(&path, held, access, scene, found);
                     }

@@ -3,12 +3,12 @@
 use super::{Reading, words};
 use crate::act::{Assigned, Shown};
 use crate::analysis::names;
-use crate::arg::{Arg, escaped};
+use crate::arg::{Arg, Text, escaped};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{self, Setting, setting};
 use crate::language;
 use crate::lists;
-use crate::peel::{Inner, moved};
+use crate::peel::{Inner, moved, reads_input};
 use crate::place;
 use portcullis_shell::Dialect;
 
@@ -26,6 +26,12 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
     };
     match (&to, operands.as_slice()) {
         (Some(to), _) => reading.analysis.been(to),
+        (None, [Arg { text: Text::Files { pattern, .. }, .. }]) => {
+            let from = reading.act.directory.clone();
+            let home = reading.analysis.ground.home.clone();
+            let place = place::absolute(pattern, from.as_deref().unwrap_or("/"), home.as_deref());
+            place.into_iter().for_each(|place| reading.analysis.been(&place));
+        }
         // A place that is not known may be one that the script names.
         (None, [only]) if only.as_known().is_none() => {
             let home = reading.analysis.ground.home.clone();
@@ -104,9 +110,13 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
     if program == "getopts" {
         named = named.into_iter().skip(1).take(1).collect();
     }
-    if matches!(program.as_str(), "read" | "mapfile" | "readarray") {
+    if reads_input(&program) {
         let given = reading.analysis.handed.clone();
+        let signs = reading.act.assignments.iter().find(|assigned| assigned.name == "IFS");
+        let signs = signs.and_then(|assigned| assigned.value.as_deref()).unwrap_or_default();
+        let parts = names::split(&given, signs);
         reading.analysis.keep(given);
+        reading.analysis.keep(parts);
     }
     if matches!(program.as_str(), "read" | "mapfile" | "readarray" | "wait") {
         named.extend(
@@ -138,6 +148,9 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
             reading.analysis.keep(given);
         }
         reading.analysis.state.assign(name, value);
+        if program == "unset" {
+            reading.analysis.state.functions.remove(name);
+        }
         if !prefix.contains('=')
             && environment::is_secret(name)
             && reading.usage.has_option(&["-p"])
@@ -268,11 +281,31 @@ pub(super) fn trap(reading: &mut Reading<'_, '_>) {
     match operands.first().map(Arg::as_known) {
         Some(Some("-" | "")) => {}
         Some(Some(text)) => {
+            let text = text.to_owned();
+            let mut signals = operands.iter().skip(1).map(Arg::as_known);
+            if signals.any(|signal| signal.is_none_or(comes_between)) && sets_variables(&text) {
+                reading.dynamic("variables are set between any two commands");
+            }
             let dialect = reading.analysis.dialect;
-            reading.inner.push(Inner::Text(text.to_owned(), dialect));
+            reading.inner.push(Inner::Text(text, dialect));
         }
         _ => reading.inner.push(Inner::Unknown("a text that runs is not known")),
     }
+}
+
+/// Whether a trap of this name springs while the script goes on.
+fn comes_between(signal: &str) -> bool {
+    let name = signal.to_ascii_uppercase();
+    matches!(name.trim_start_matches("SIG"), "DEBUG" | "ERR" | "RETURN" | "ZERR")
+}
+
+/// Whether a text may set variables, as far as its letters tell.
+fn sets_variables(text: &str) -> bool {
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    text.contains('=')
+        || words.any(|word| {
+            reads_input(word) || matches!(word, "printf" | "getopts" | "eval" | "source")
+        })
 }
 
 /// `set`: options that change how later text is read.
