@@ -13,6 +13,7 @@ use crate::usage::Unknown;
 
 /// One thing a tool call would do: one simple command, one file that a redirection opens.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with one another")]
 pub struct Act {
     /// What sort of thing it is.
     pub kind: ActKind,

@@ -90,14 +90,15 @@ impl Walk<'_, '_> {
 fn together(pieces: &[Option<String>], texts: &[String]) -> Vec<String> {
     let mut ways = vec![String::new()];
     for piece in pieces {
-        match piece {
-            Some(text) => ways.iter_mut().for_each(|way| way.push_str(text)),
-            None => {
-                let longer = ways
-                    .iter()
-                    .flat_map(|way| texts.iter().map(move |text| format!("{way}{text}")));
-                ways = longer.collect();
+        if let Some(text) = piece {
+            for way in &mut ways {
+                way.push_str(text);
             }
+        } else {
+            ways = ways
+                .iter()
+                .flat_map(|way| texts.iter().map(move |text| format!("{way}{text}")))
+                .collect();
         }
     }
     ways
