@@ -124,7 +124,9 @@ impl<'a> Bench<'a> {
                 .iter()
                 .skip(1)
                 .all(|arg| arg.as_known().is_some_and(|word| VERSIONS.contains(&word)));
-        let is_known = READERS.contains(&program) || SUBCOMMANDS.contains(&program) || is_version;
+        let is_word = |arg: &Arg| arg.as_known().is_some_and(|word| !word.starts_with('-'));
+        let has_subcommand = SUBCOMMANDS.contains(&program) && act.args.iter().skip(1).any(is_word);
+        let is_known = READERS.contains(&program) || has_subcommand || is_version;
         is_known && !self.has_syntax && act.args.iter().skip(1).all(|arg| !is_path(arg))
     }
 }
@@ -164,14 +166,20 @@ fn names_extras(entry: &Listed, act: &Act) -> bool {
 }
 
 /// Whether an argument is a file path: it begins like one, climbs, or is not known.
+///
+/// The shell takes the backslash of `C:\Users` away, so a capital needs no separator behind the colon.
 pub(super) fn is_path(arg: &Arg) -> bool {
     let Some(text) = as_written(arg) else { return true };
     let value = text.strip_prefix('-').and_then(|option| option.split_once('='));
     let value = value.map_or(text, |(_, value)| value);
     let mut letters = value.chars();
-    let has_drive = letters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
-        && letters.next() == Some(':')
-        && matches!(letters.next(), Some('\\' | '/'));
+    let drive = letters.next().filter(char::is_ascii_alphabetic);
+    let has_drive = drive.is_some_and(|drive| {
+        let is_named = |next| {
+            matches!(next, '\\' | '/') || drive.is_ascii_uppercase() && next.is_ascii_alphanumeric()
+        };
+        letters.next() == Some(':') && letters.next().is_some_and(is_named)
+    });
     value.starts_with('/')
         || value.starts_with("./")
         || value.starts_with("../")

@@ -119,7 +119,7 @@ impl Bench<'_> {
             let inner = acts.get(runs).unwrap_or_default();
             let inner_reads = inner.iter().all(|facts| facts.is_read_only);
             let Some(facts) = acts.get_mut(at) else { continue };
-            facts.is_read_only = inner_reads && self.only_reads(facts);
+            facts.is_read_only = inner_reads && self.only_reads(facts) && !self.is_closed(facts);
             let found = facts.findings.iter().map(|finding| finding.tier).max();
             let is_harmless = facts.is_read_only
                 || facts.act.kind == ActKind::Scanned

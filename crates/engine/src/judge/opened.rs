@@ -74,6 +74,22 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// Whether the dialect's table leaves out a program that only reads.
+    pub(super) fn is_closed(&self, facts: &Facts) -> bool {
+        let act = &facts.act;
+        if self.policy.opened.is_none() || act.kind != ActKind::Command {
+            return false;
+        }
+        let program = act.base_name().map(str::to_ascii_lowercase);
+        let is_file = |word: &&str| word.to_ascii_lowercase().starts_with("file:");
+        match program.as_deref() {
+            Some("tee" | "printenv") => true,
+            Some("xargs") => act.inner.is_empty(),
+            Some("curl" | "wget") => words(&act.args).iter().any(is_file),
+            _ => false,
+        }
+    }
+
     /// Whether a write is one that the dialect lets run.
     pub(super) fn is_opened_write(&self, facts: &Facts) -> bool {
         self.policy.opened.is_some()
@@ -226,6 +242,13 @@ mod tests {
             ("bash",  command("truncate table x"), true, Mode::Default, (Ask, Tier::Destructive), "a statement, though there is such a program"),
             ("bash",  command("ls table"),  true,  Mode::Default, (Allow, Tier::Safe),      "a program with the word of a statement"),
             ("bash",  command("ls from"),   true,  Mode::Default, (Allow, Tier::Safe),      "the same"),
+            ("bash",  command("ls | tee"),  true,  Mode::Default, (Ask,   Tier::Review),    "a program the table leaves out"),
+            ("bash",  command("/usr/bin/tee"), true, Mode::Default, (Ask, Tier::Review),    "the same by its path"),
+            ("bash",  command("printenv HOME"), true, Mode::Default, (Ask, Tier::Review),   "another one"),
+            ("bash",  command("ls | xargs"), true, Mode::Default, (Ask,   Tier::Review),    "without a literal command"),
+            ("bash",  command("ls | xargs cat"), true, Mode::Default, (Allow, Tier::Safe),  "with one that is safe"),
+            ("bash",  command("curl file:///etc/hosts"), true, Mode::Default, (Ask, Tier::Review), "no plain GET"),
+            ("bash",  command("mkdir"),     true,  Mode::Default, (Ask,   Tier::Review),    "no table has it"),
             ("bash",  json!({ "command": "", "input": "ls" }), true, Mode::Default, (Allow, Tier::Safe), "the second field"),
             ("edit",  path("a"),            true,  Mode::Default, (Ask,   Tier::Review),    "no tool of the table"),
         ];
