@@ -8,7 +8,7 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, patch, post, put};
 use portcullis_approval::settle::Refusal;
-use portcullis_approval::{CallText, Role};
+use portcullis_approval::{CallText, Id, Role};
 use portcullis_engine::{Lexical, Policy, PolicyText, Source, judge};
 use portcullis_store::{AskRecord, SessionRecord, StoreError};
 use portcullis_wire::dialects::agentscope::calls::{
@@ -189,7 +189,10 @@ async fn settle(app: &App, caller: &Caller, confirmed: Confirmed) -> Result<Valu
     }
     let mut approver = caller.approver();
     DOOR.clone_into(&mut approver.door);
-    let (_, decision) = app.authority.decide(&approver, id, &answer).await?;
+    let decision = match app.authority.decide(&approver, id, &answer).await {
+        Ok((_, decision)) => decision,
+        Err(fault) => return Err(told(app, id, fault.into()).await?),
+    };
     let grants: Vec<Value> = decision
         .grants
         .iter()
@@ -199,6 +202,17 @@ async fn settle(app: &App, caller: &Caller, confirmed: Confirmed) -> Result<Valu
     Ok(json!({
         "ask_id": ask, "status": "settled", "decision": person(&decision), "grants": grants,
     }))
+}
+
+/// The same error, with the decision that stands in this dialect's shape.
+async fn told(app: &App, id: Id, mut error: ApiError) -> Result<ApiError, ApiError> {
+    if error.error.code == Code::AskAlreadySettled {
+        let record = app.authority.store().ask(id).await?;
+        if let Some(stands) = record.as_ref().and_then(decision_of) {
+            error.error.details = Some(json!({ "decision": person(stands) }));
+        }
+    }
+    Ok(error)
 }
 
 /// What a list says about an answer that does not count.

@@ -168,6 +168,9 @@ pub fn decision(verdict: &engine::Verdict, input: &Value, asked: Option<Asked<'_
     if let Some(decision) = decision {
         settle(members, decision, input);
     }
+    // A receipt proves that a call may run, and nothing else.
+    let is_allowed = decision.is_none_or(|decision| decision.outcome == Outcome::Allow);
+    let receipt = receipt.filter(|_| is_allowed);
     members.extend(receipt.map(|receipt| ("receipt".to_owned(), receipt.into())));
     shape
 }
