@@ -9,6 +9,7 @@ import * as api from "./api";
 import { Fault, Said } from "./chips";
 import { excerpt, worstOf } from "./command";
 import { Edit } from "./edit";
+import { isAstray, isTooSoon } from "./hands";
 import { said } from "./hooks";
 import type { Answer, Ask, Json, Offer, Scope, Verdict } from "./wire";
 import { SCOPES, commandOf, ending, examples, isCommand, textOf } from "./words";
@@ -200,9 +201,6 @@ export interface AnsweringProps {
   takesKeys: boolean;
 }
 
-/** A key pressed sooner than this after a card came up was meant for another one. */
-const SETTLING_MS = 500;
-
 export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
   const [reach, setReach] = useState<Reach>(ONCE);
   const [feedback, setFeedback] = useState("");
@@ -210,6 +208,7 @@ export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
   const [changed, setChanged] = useState<{ input: Json; verdict: Verdict }>();
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string>();
+  const [wasEarly, setEarly] = useState(false);
   const reject = useRef<HTMLButtonElement>(null);
   const cameUp = useRef(0);
   useLayoutEffect(() => {
@@ -219,9 +218,18 @@ export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
     setChanged(undefined);
     setFailure(undefined);
     setBusy(false);
-    cameUp.current = performance.now();
     if (takesKeys) reject.current?.focus({ preventScroll: true });
   }, [ask.id]);
+  useLayoutEffect(() => {
+    cameUp.current = performance.now();
+    setEarly(false);
+  }, [ask.id, step]);
+  /** Does something, unless what is shown came up under the hand. */
+  const meant = (act: () => void): void => {
+    const isEarly = isTooSoon(cameUp.current);
+    setEarly(isEarly);
+    if (!isEarly) act();
+  };
 
   const send = async (answer: Answer) => {
     setBusy(true);
@@ -253,19 +261,18 @@ export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
     const press = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || isBusy) return;
-      if (target.closest("input, textarea, select, [role=dialog]")) return;
-      if (performance.now() - cameUp.current < SETTLING_MS) return;
+      if (isAstray(event) || target.closest("input, textarea, select, [role=dialog]")) return;
       if (step === "sure") {
-        if (event.key === "y") approveNow();
+        if (event.key === "y") meant(approveNow);
         else if (event.key === "Escape" || event.key === "r") setStep("answer");
         return;
       }
       if (step === "edit") return;
-      if (event.key === "a") approve();
-      else if (event.key === "r") rejectNow();
+      if (event.key === "a") meant(approve);
+      else if (event.key === "r") meant(rejectNow);
       else if (event.key === "e") {
         event.preventDefault();
-        setStep("edit");
+        meant(() => setStep("edit"));
       }
     };
     addEventListener("keydown", press);
@@ -306,13 +313,18 @@ export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
   return (
     <div class="answering">
       {failure && <Fault message={failure} />}
+      {wasEarly && (
+        <p class="early" role="status">
+          This had only just come up, so nothing was answered. Once more, if you mean it.
+        </p>
+      )}
       {step === "sure" ? (
         <Sure
           ask={ask}
           verdict={verdict}
           text={runs}
           isBusy={isBusy}
-          onApprove={approveNow}
+          onApprove={() => meant(approveNow)}
           onBack={() => {
             setChanged(undefined);
             setStep("answer");
@@ -326,11 +338,11 @@ export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
             <input type="text" value={feedback} maxLength={4000} placeholder="optional; the agent reads it" onInput={(event) => setFeedback(event.currentTarget.value)} />
           </label>
           <div class="actions">
-            <button type="button" class="reject" ref={reject} disabled={isBusy} onClick={() => rejectNow()}>
+            <button type="button" class="reject" ref={reject} disabled={isBusy} onClick={() => meant(rejectNow)}>
               Reject <kbd>r</kbd>
             </button>
             {ask.run && (
-              <button type="button" class="quiet" disabled={isBusy} onClick={() => rejectNow("run")}>
+              <button type="button" class="quiet" disabled={isBusy} onClick={() => meant(() => rejectNow("run"))}>
                 Reject for the run
               </button>
             )}
@@ -338,7 +350,7 @@ export const Answering = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
             <button type="button" disabled={isBusy} onClick={() => setStep("edit")}>
               Edit <kbd>e</kbd>
             </button>
-            <button type="button" class={`approve ${ask.verdict.tier}`} disabled={isBusy} onClick={approve}>
+            <button type="button" class={`approve ${ask.verdict.tier}`} disabled={isBusy} onClick={() => meant(approve)}>
               {reach.scope === "once" ? "Approve once" : `Approve: ${SCOPES[reach.scope]}`} <kbd>a</kbd>
             </button>
           </div>

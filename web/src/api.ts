@@ -19,12 +19,41 @@ export class Failure extends Error {
   }
 }
 
+/** Where the page keeps its half of the key. Cookies go to every port of a host; this stays at ours. */
+const HALF = "portcullis-page";
+
+/** What shows who this page is, besides the cookie. */
+export const shows = (): Record<string, string> => {
+  const half = kept();
+  return half ? { "X-Portcullis-Page": half } : {};
+};
+
+/** What is kept; nothing where the browser keeps nothing. */
+const kept = (): string | null => {
+  try {
+    return localStorage.getItem(HALF);
+  } catch {
+    return null;
+  }
+};
+
+/** Keeps the half, or forgets it; whether the browser does so. */
+const keep = (half: string | undefined): boolean => {
+  try {
+    if (half === undefined) localStorage.removeItem(HALF);
+    else localStorage.setItem(HALF, half);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 /** Sends a request, with the mark that no other site's page can send. */
 export const request = async <T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> => {
   const isText = typeof body === "string";
   const init: RequestInit = {
     method,
-    headers: { "X-Portcullis": "1", ...(body === undefined ? {} : { "Content-Type": isText ? "text/plain" : "application/json" }) },
+    headers: { "X-Portcullis": "1", ...shows(), ...(body === undefined ? {} : { "Content-Type": isText ? "text/plain" : "application/json" }) },
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
     ...(signal ? { signal } : {}),
   };
@@ -49,8 +78,17 @@ const query = (values: Record<string, string | number | undefined>): string => {
   return text ? `?${text}` : "";
 };
 
-export const login = (code: string) => request<{ role: string }>("POST", "/v1/login", { code });
-export const logout = () => request<object>("DELETE", "/v1/login");
+/** Signs in; a browser that keeps nothing gets the whole key as its cookie. */
+export const login = async (code: string): Promise<void> => {
+  const keeps = keep(undefined);
+  const { page } = await request<{ page?: string }>("POST", "/v1/login", { code, page: keeps });
+  keep(page);
+};
+
+export const logout = async (): Promise<void> => {
+  await request<object>("DELETE", "/v1/login");
+  keep(undefined);
+};
 export const whoami = () => request<wire.SignedIn>("GET", "/v1/login");
 export const newLink = () => request<{ code: string }>("POST", "/v1/login/link", {});
 

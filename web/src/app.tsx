@@ -5,13 +5,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import { Empty } from "./chips";
 import type { Feed, Link } from "./feed";
+import * as hands from "./hands";
 import { said, useInbox, usePage } from "./hooks";
 import * as notify from "./notify";
 import { AgentsPage } from "./pages/agents";
 import { AuditPage } from "./pages/audit";
 import { GrantsPage } from "./pages/grants";
 import { HistoryPage } from "./pages/history";
-import { InboxPage } from "./pages/inbox";
+import { InboxPage, inOrder } from "./pages/inbox";
 import { NumbersPage } from "./pages/numbers";
 import { PolicyPage } from "./pages/policy";
 import type { Ask } from "./wire";
@@ -100,7 +101,7 @@ const Toasts = ({ settled }: { settled: readonly Ask[] }) => {
 };
 
 const SignIn = ({ failure }: { failure: string | undefined }) => (
-  <main class="sign-in">
+  <main class="signing-in">
     <Empty title="Sign in with a link">
       {failure && (
         <p class="fault" role="alert">
@@ -122,17 +123,19 @@ export const App = ({ feed, failure }: { feed: Feed; failure: string | undefined
   const [mayNotify, setMayNotify] = useState(notify.state());
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if ((event.target as HTMLElement).closest("input, textarea, select")) return;
+      if (hands.isAstray(event) || (event.target as HTMLElement).closest("input, textarea, select")) return;
       if (event.key === "?") setHelp((before) => !before);
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   }, []);
-  useEffect(() => feed.listen((_, opened) => opened && notify.about(opened)), [feed]);
+  useEffect(hands.watch, []);
+  useEffect(() => feed.listen((now, opened) => opened && notify.about(inOrder(now.asks.values()))), [feed]);
   const waiting = inbox.asks.size;
   const worst = [...inbox.asks.values()].some((ask) => ask.verdict.tier === "destructive" || ask.verdict.tier === "dangerous");
   useEffect(() => document.querySelector(".nav [aria-current]")?.scrollIntoView?.({ inline: "nearest", block: "nearest" }), [page]);
   useEffect(() => {
+    if (waiting === 0) notify.over();
     document.title = waiting === 0 ? "Portcullis" : `(${waiting}) Portcullis`;
   }, [waiting]);
 

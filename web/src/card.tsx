@@ -6,6 +6,7 @@ import { Ago, Fact, Said, Some, TierSign } from "./chips";
 import { Command } from "./command";
 import { Diff, SHOWN, edits } from "./diff";
 import { useNow } from "./hooks";
+import { line } from "./show";
 import type { Ask } from "./wire";
 import { Acts, Why, explainAsk } from "./why";
 import { besides, commandField, commandOf, countdown, isCommand, moment, textOf } from "./words";
@@ -34,7 +35,7 @@ export const Card = ({ ask, onSettled, takesKeys }: AnsweringProps) => {
   const more = field ? besides(ask.call.input, [field]) : changes.length > 0 ? besides(ask.call.input, SHOWN) : undefined;
   const { description } = ask.call;
   return (
-    <article class={`card ${ask.verdict.tier}`} aria-label={`${ask.verdict.tier} call of ${ask.agent}`}>
+    <article class={`card ${ask.verdict.tier}`} aria-label={`${ask.verdict.tier} call of ${line(ask.agent)}`}>
       <header>
         <TierSign tier={ask.verdict.tier} />
         <h2>

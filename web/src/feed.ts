@@ -4,6 +4,7 @@
 // the row is the truth, an event only says that something changed.
 
 import * as api from "./api";
+import { type Source, Stream } from "./stream";
 import type { Ask, FeedEvent } from "./wire";
 
 /** How the inbox stands with the daemon. */
@@ -26,20 +27,20 @@ const MOST_SETTLED = 20;
 const EVENTS = ["ask.opened", "ask.settled", "grant.made", "grant.revoked", "policy.changed", "run.started", "run.ended", "gap.found", "resync"];
 
 /** What opens a stream; tests give another. */
-export type Open = (path: string) => EventSource;
+export type Open = (path: string) => Source;
 
 /** A live inbox that tells its listeners when it changed. */
 export class Feed {
   #inbox: Inbox = { link: "connecting", asks: new Map(), settled: [], changes: 0 };
   #listeners = new Set<(inbox: Inbox, opened: Ask | undefined) => void>();
-  #source: EventSource | undefined;
+  #source: Source | undefined;
   #cursor: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #wait = 0;
   #held: FeedEvent[] | undefined;
   readonly #open: Open;
 
-  constructor(open: Open = (path) => new EventSource(path)) {
+  constructor(open: Open = (path) => new Stream(path)) {
     this.#open = open;
   }
 
@@ -88,7 +89,7 @@ export class Feed {
     this.#remove(ask);
   }
 
-  async #reload(source: EventSource): Promise<void> {
+  async #reload(source: Source): Promise<void> {
     try {
       const asks = await api.pending();
       if (this.#source !== source) return;
@@ -104,7 +105,7 @@ export class Feed {
     }
   }
 
-  #take(event: FeedEvent, source: EventSource, wasHeld = false): void {
+  #take(event: FeedEvent, source: Source, wasHeld = false): void {
     const { ask } = event;
     if (event.type === "resync") {
       this.#held = [];

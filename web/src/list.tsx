@@ -19,11 +19,13 @@ interface Props<T> {
   keyOf: (item: T) => string;
   selected: string | undefined;
   label: string;
-  draw: (item: T) => ComponentChildren;
+  /** Draws a row; `movedAt` says since when it stands where it does. */
+  draw: (item: T, movedAt: () => number) => ComponentChildren;
 }
 
 export const WindowedList = <T,>({ items, row, keyOf, selected, label, draw }: Props<T>) => {
   const box = useRef<HTMLDivElement>(null);
+  const places = useRef(new Map<string, { place: number; at: number }>());
   const [[top, height], setView] = useState<[number, number]>([0, 800]);
   useEffect(() => {
     const element = box.current;
@@ -45,10 +47,17 @@ export const WindowedList = <T,>({ items, row, keyOf, selected, label, draw }: P
     else if ((index + 1) * row > element.scrollTop + element.clientHeight) element.scrollTop = (index + 1) * row - element.clientHeight;
   }, [selected]);
   const [first, behind] = windowOf(top, height, row, items.length);
+  const drawn = items.slice(first, behind);
+  const stands = new Map<string, { place: number; at: number }>();
+  for (const [index, item] of drawn.entries()) {
+    const before = places.current.get(keyOf(item));
+    stands.set(keyOf(item), before?.place === first + index ? before : { place: first + index, at: performance.now() });
+  }
+  places.current = stands;
   return (
     <div class="windowed" ref={box} role="list" aria-label={label} tabIndex={-1}>
       <div class="windowed-inner" role="presentation" style={{ height: `${items.length * row}px` }}>
-        {items.slice(first, behind).map((item, index) => (
+        {drawn.map((item, index) => (
           <div
             class="windowed-row"
             role="listitem"
@@ -57,7 +66,7 @@ export const WindowedList = <T,>({ items, row, keyOf, selected, label, draw }: P
             key={keyOf(item)}
             style={{ transform: `translateY(${(first + index) * row}px)` }}
           >
-            {draw(item)}
+            {draw(item, () => places.current.get(keyOf(item))?.at ?? 0)}
           </div>
         ))}
       </div>

@@ -2,7 +2,7 @@
 
 import { line } from "./show";
 import type { Ask } from "./wire";
-import { title } from "./words";
+import { headline } from "./words";
 
 export type Permission = NotificationPermission | "none";
 
@@ -34,13 +34,29 @@ const worker = (): Promise<ServiceWorkerRegistration | undefined> => {
   return registration;
 };
 
-/** Tells about a new ask; the words of the call are escaped as everywhere. */
-export const about = (opened: Ask): void => {
-  if (state() !== "granted" || !document.hidden) return;
-  const heading = `${line(opened.agent)} asks (${opened.verdict.tier})`;
-  const options = { body: title(opened.call).slice(0, 200), tag: opened.id, icon: "/icon.svg" };
+/** What is said about those that wait: one of them, or how many and the worst. The words of a call are escaped as everywhere. */
+export const words = (waiting: Ask[]): { heading: string; body: string } | undefined => {
+  const [worst] = waiting;
+  if (!worst) return undefined;
+  const heading = waiting.length === 1 ? `${line(worst.agent)} asks (${worst.verdict.tier})` : `${waiting.length} asks wait, the worst is ${worst.verdict.tier}`;
+  return { heading, body: headline(worst).slice(0, 200) };
+};
+
+/** Tells that asks wait, the worst first. There is one notification, however many come: a flood wears nobody out. */
+export const about = (waiting: Ask[]): void => {
+  const said = words(waiting);
+  if (state() !== "granted" || !document.hidden || !said) return;
+  const options = { body: said.body, tag: "portcullis", renotify: true, icon: "/icon.svg" };
   void worker().then((known) => {
-    if (known) void known.showNotification(heading, options);
-    else new Notification(heading, options);
+    if (known) void known.showNotification(said.heading, options);
+    else new Notification(said.heading, options);
+  });
+};
+
+/** Takes the notification away once nothing waits. */
+export const over = (): void => {
+  if (state() !== "granted") return;
+  void worker().then(async (known) => {
+    for (const shown of (await known?.getNotifications({ tag: "portcullis" })) ?? []) shown.close();
   });
 };

@@ -99,10 +99,10 @@ export const title = (call: { tool: string; input?: Json | undefined; cwd?: stri
 };
 
 /** So much of a command fits into a row. */
-const ROOM = 40;
+const ROOM = 38;
 
-/** So much of what stands before its worst part. */
-const BEFORE = 16;
+/** A worst part shorter than this says too little alone. */
+const SHORT = 16;
 
 /** An ask in one line: of a command that has no room there, what is worst comes first. */
 export const headline = (ask: Ask): string => {
@@ -122,9 +122,10 @@ const makeHeadline = (ask: Ask): string => {
   const [from] = worst.span;
   const pieces = cut(shown(text), [from]);
   const part = inLine(pieces.filter((piece) => piece.from >= from)).slice(0, 300);
-  // With a little of what stands before it: `…install.sh | sh` says more than `sh`.
-  const before = [...inLine(pieces.filter((piece) => piece.to <= from))].slice(part.length < BEFORE ? -BEFORE : Infinity);
-  return `…${before.join("")}${part}`;
+  // What room is left goes to the words before it: `…example.com/install.sh | sh` says more than `sh`.
+  const room = part.length < SHORT ? ROOM - part.length : 0;
+  const before = [...inLine(pieces.filter((piece) => piece.to <= from))].slice(-room - 1).join("");
+  return `…${room === 0 ? "" : before.replace(/^\S*\s?/u, "")}${part}`;
 };
 
 /** How an ask ended, in one sentence. */
@@ -149,13 +150,18 @@ export const REASONS: Record<string, string> = {
   grant: "a grant answered it",
 };
 
-/** The sort of call, for answering many at once: the same tool and program, as bad as each other. */
+/** What an act runs, in a word or two: `npm install`. */
+const runs = (act: { argv: (string | null)[] }): string => {
+  const program = (act.argv[0] ?? "?").split("/").pop() ?? "";
+  return act.argv[1] && /^[a-z][a-z-]*$/u.test(act.argv[1]) ? `${program} ${act.argv[1]}` : program;
+};
+
+/** The sort of call, for answering many at once: the same tool and programs, as bad as each other. */
 export const sort = (ask: Ask): string => {
-  const acts = ask.verdict.acts;
-  const worst = [...acts].sort((a, b) => rank(b.tier) - rank(a.tier)).find((act) => !act.read_only) ?? acts[0];
-  const program = (worst?.argv[0] ?? "").split("/").pop() ?? "";
-  const more = worst?.argv[1] && /^[a-z][a-z-]*$/u.test(worst.argv[1]) ? ` ${worst.argv[1]}` : "";
-  return [ask.call.tool, ask.verdict.tier, `${program}${more}`].join(" ");
+  const all = ask.verdict.acts;
+  const doing = all.filter((act) => !act.read_only);
+  const programs = new Set((doing.length > 0 ? doing : all).map(runs));
+  return [ask.call.tool, ask.verdict.tier, ...[...programs].sort()].join("\n");
 };
 
 /** Three more commands that a rule would allow, made from the rule itself. */

@@ -117,6 +117,10 @@ describe("keys and focus", () => {
     await press("Enter");
     expect(decisions()).toEqual([]);
     await press("y");
+    expect(decisions()).toEqual([]);
+    expect(place.querySelector(".early")?.textContent).toContain("nothing was answered");
+    clock += 600;
+    await press("y");
     expect(decisions()).toHaveLength(1);
   });
 

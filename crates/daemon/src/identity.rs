@@ -2,6 +2,10 @@
 //!
 //! Keys are looked up by their hash. The socket gives the agent's role and no more; a key sent
 //! over it counts as what it is. Cookies are keys that a one-time code was exchanged for.
+//!
+//! A browser shows its cookies to every port of a host, so that whatever serves a page on this
+//! machine would learn a cookie that is a whole key. The dashboard's is therefore half of one: the
+//! other half lies in the page's own storage, which belongs to one port, and comes in a header.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,6 +28,9 @@ use crate::clock::Clock;
 
 /// The name of the browser's cookie.
 pub const COOKIE: &str = "portcullis";
+
+/// The header in which a page shows its half of a browser's key.
+pub const PAGE: &str = "x-portcullis-page";
 
 /// What the names of browsers' keys begin with.
 pub const BROWSER: &str = "dashboard-";
@@ -263,11 +270,16 @@ impl Identity {
         Ok(taken.is_some_and(|kept| kept.key == self.login && kept.expires_at > now))
     }
 
-    /// Makes a key for a browser.
+    /// Makes a key for a browser: what its cookie holds, and the page's half if it has one.
     ///
     /// # Errors
     /// The store could not keep it.
-    pub async fn login(&self, store: &dyn Store, now: Moment) -> Result<Secret, StoreError> {
+    pub async fn login(
+        &self,
+        store: &dyn Store,
+        is_halved: bool,
+        now: Moment,
+    ) -> Result<(Secret, Option<String>), StoreError> {
         let id = chance::id(now);
         let short: String = id.to_string().chars().rev().take(4).collect();
         let new = NewKey {
@@ -276,9 +288,12 @@ impl Identity {
             owners: Owners::All,
             expires_at: Some(now.after_s(COOKIE_S)),
         };
-        let (_, secret) = make_key(store, new, "login", now).await?;
+        let half = is_halved.then(chance::bytes::<32>).transpose();
+        let half = half.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+        let half = half.map(|bytes| URL_SAFE_NO_PAD.encode(bytes));
+        let (_, secret) = keep_key(store, new, half.as_deref(), "login", now).await?;
         self.refresh(store).await?;
-        Ok(secret)
+        Ok((secret, half))
     }
 }
 
@@ -305,6 +320,16 @@ pub async fn make_key(
     actor: &str,
     now: Moment,
 ) -> Result<(Key, Secret), StoreError> {
+    keep_key(store, new, None, actor, now).await
+}
+
+async fn keep_key(
+    store: &dyn Store,
+    new: NewKey,
+    half: Option<&str>,
+    actor: &str,
+    now: Moment,
+) -> Result<(Key, Secret), StoreError> {
     let chance = chance::bytes().map_err(|error| StoreError::Unavailable(Box::new(error)))?;
     let secret = Secret::new(new.role, &chance);
     let key = Key {
@@ -317,7 +342,8 @@ pub async fn make_key(
         revoked_at: None,
     };
     let entry = key_entry("key.made", &key, actor, now);
-    store.add_key(&key, hash(secret.reveal()), false, vec![entry]).await?;
+    let known = hash(&joined(secret.reveal(), half));
+    store.add_key(&key, known, false, vec![entry]).await?;
     Ok((key, secret))
 }
 
@@ -338,9 +364,19 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     (another.is_none() && !secret.is_empty()).then_some(secret)
 }
 
-/// The key in the cookie.
+/// The key of a browser: its cookie, with the page's half behind it where one is shown.
 #[must_use]
-pub fn cookie(headers: &HeaderMap) -> Option<&str> {
+pub fn browser(headers: &HeaderMap) -> Option<String> {
+    let half = headers.get(PAGE).and_then(|value| value.to_str().ok());
+    cookie(headers).map(|secret| joined(secret, half))
+}
+
+/// The two halves of a key as it is known.
+fn joined(secret: &str, half: Option<&str>) -> String {
+    half.map_or_else(|| secret.to_owned(), |half| format!("{secret}.{half}"))
+}
+
+fn cookie(headers: &HeaderMap) -> Option<&str> {
     let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = values.flat_map(|value| value.split(';'));
     pairs

@@ -239,8 +239,8 @@ fn credential(
     {
         return with(&secret, Via::Query, door);
     }
-    if let Some(secret) = identity::cookie(headers) {
-        return with(secret, Via::Cookie, "dashboard");
+    if let Some(secret) = identity::browser(headers) {
+        return with(&secret, Via::Cookie, "dashboard");
     }
     if is_local {
         return Ok(Caller { key: app.identity.socket(), via: Via::Socket, is_local, door });

@@ -66,7 +66,7 @@ pub fn native() -> Vec<Arc<Route>> {
         made(Method::GET,    "/v1/audit",              Who::Approver,        "audit entries, in order",                None, None, || get(audit::list)),
         made(Method::GET,    "/v1/audit/checkpoint",   Who::Approver,        "a signed statement about the audit's end", None, None, || get(audit::checkpoint)),
         made(Method::GET,    "/v1/audit/state",       Who::Approver,        "whether this node's chain is whole, and how far it is signed", None, Some(shape::<wire::audit::AuditState>), || get(audit::state)),
-        made(Method::POST,   "/v1/login",              Who::Anyone,          "exchanges a one-time code for a cookie", Some(shape::<wire::login::Login>), None, || post(login::login)),
+        made(Method::POST,   "/v1/login",              Who::Anyone,          "exchanges a one-time code for a cookie", Some(shape::<wire::login::Login>), Some(shape::<wire::login::LoggedIn>), || post(login::login)),
         made(Method::GET,    "/v1/login",             Who::Approver,        "whose key was shown, and which browsers are signed in", None, Some(shape::<wire::login::SignedIn>), || get(login::show)),
         made(Method::POST,   "/v1/login/link",        Who::Admin,           "a code by which another browser signs in", None, Some(shape::<wire::login::Link>), || post(login::link)),
         made(Method::DELETE, "/v1/login",              Who::Approver,        "logs a browser out",                     None, None, || delete(login::logout)),

@@ -9,6 +9,20 @@ use serde::{Deserialize, Serialize};
 pub struct Login {
     /// The one-time code of the link.
     pub code: String,
+    /// Whether the page keeps half of the key itself and shows it as `X-Portcullis-Page`, so that
+    /// the cookie alone opens nothing.
+    #[serde(default)]
+    pub page: bool,
+}
+
+/// The answer to `POST /v1/login`; the cookie comes with it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LoggedIn {
+    /// `admin`.
+    pub role: &'static str,
+    /// The page's half of the key, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
 }
 
 /// `POST /v1/login/link`: a code for another browser.

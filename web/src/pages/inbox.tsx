@@ -5,20 +5,40 @@ import * as api from "../api";
 import { Card } from "../card";
 import { Ago, Empty, Fault, Loading, Said, TierSign } from "../chips";
 import type { Feed } from "../feed";
+import { FIELDS, isAstray, isTooSoon } from "../hands";
 import { said, useInbox, useNarrow } from "../hooks";
 import { WindowedList } from "../list";
+import { line } from "../show";
 import type { Ask } from "../wire";
 import { count, headline, rank, sort, title } from "../words";
 
 /** The riskiest first, of those the newest. */
 export const inOrder = (asks: Iterable<Ask>): Ask[] =>
-  [...asks].sort((a, b) => rank(b.verdict.tier) - rank(a.verdict.tier) || b.opened_at.localeCompare(a.opened_at) || b.id.localeCompare(a.id));
+  [...asks].sort((a, b) => rank(b.verdict.tier) - rank(a.verdict.tier) || later(a.opened_at, b.opened_at) || later(a.id, b.id));
+
+/** The later of two texts first; theirs is the order of their signs. */
+const later = (a: string, b: string): number => (a < b ? 1 : a > b ? -1 : 0);
 
 const ROW = 68;
 
-const Row = ({ ask, isSelected, isMarked, onSelect, onMark }: { ask: Ask; isSelected: boolean; isMarked: boolean; onSelect: () => void; onMark: () => void }) => (
+interface RowProps {
+  ask: Ask;
+  isSelected: boolean;
+  isMarked: boolean;
+  movedAt: () => number;
+  onSelect: () => void;
+  onMark: () => void;
+}
+
+const Row = ({ ask, isSelected, isMarked, movedAt, onSelect, onMark }: RowProps) => (
   <div class={`ask-row ${ask.verdict.tier} ${isSelected ? "selected" : ""}`}>
-    <input type="checkbox" checked={isMarked} onChange={onMark} aria-label={`mark the call of ${ask.agent}`} />
+    <input
+      type="checkbox"
+      checked={isMarked}
+      onClick={(event) => isTooSoon(movedAt()) && event.preventDefault()}
+      onChange={onMark}
+      aria-label={`mark ${headline(ask)}, by ${line(ask.agent)}`}
+    />
     <button type="button" aria-current={isSelected ? "true" : undefined} onClick={onSelect}>
       <span class="row-title">
         <code>{headline(ask)}</code>
@@ -34,17 +54,30 @@ const Row = ({ ask, isSelected, isMarked, onSelect, onMark }: { ask: Ask; isSele
   </div>
 );
 
-/** Answering many of the same sort at once. */
-const Many = ({ asks, marked, setMarked, onSettled }: { asks: Ask[]; marked: Set<string>; setMarked: (marked: Set<string>) => void; onSettled: (ask: Ask) => void }) => {
+interface ManyProps {
+  asks: Ask[];
+  marked: Set<string>;
+  setMarked: (marked: Set<string>) => void;
+  onSettled: (ask: Ask) => void;
+  takesKeys: boolean;
+}
+
+/** Answering many of the same sort at once. It stands below the list, so that no row moves for it. */
+const Many = ({ asks, marked, setMarked, onSettled, takesKeys }: ManyProps) => {
+  const changedAt = useRef(0);
+  useLayoutEffect(() => {
+    changedAt.current = performance.now();
+  }, [marked]);
   const [failure, setFailure] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const chosen = asks.filter((ask) => marked.has(ask.id));
-  if (chosen.length === 0) return failure ? <Fault message={failure} /> : null;
   const sorts = new Set(chosen.map(sort));
   const [first] = chosen;
   const alike = first && sorts.size === 1 ? asks.filter((ask) => sort(ask) === sort(first)) : [];
   const isDestructive = chosen.some((ask) => ask.verdict.tier === "destructive");
+  const mayApprove = sorts.size === 1 && !isDestructive;
   const answer = async (reply: "approve" | "reject") => {
+    if (isTooSoon(changedAt.current)) return;
     setBusy(true);
     setFailure(undefined);
     try {
@@ -62,6 +95,18 @@ const Many = ({ asks, marked, setMarked, onSettled }: { asks: Ask[]; marked: Set
       setBusy(false);
     }
   };
+  useLayoutEffect(() => {
+    if (!takesKeys || chosen.length === 0 || isBusy) return;
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || isAstray(event)) return;
+      if ((event.target as HTMLElement).closest(`${FIELDS}, [role=dialog]`)) return;
+      if (event.key === "r") void answer("reject");
+      else if (event.key === "a" && mayApprove) void answer("approve");
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+  if (chosen.length === 0) return failure ? <Fault message={failure} /> : null;
   return (
     <div class="many" role="region" aria-label="many at once">
       <p>
@@ -71,17 +116,17 @@ const Many = ({ asks, marked, setMarked, onSettled }: { asks: Ask[]; marked: Set
             mark all {alike.length} of this kind
           </button>
         )}
-        <button type="button" class="quiet" onClick={() => setMarked(new Set())}>
+        <button type="button" class="quiet none" onClick={() => setMarked(new Set())}>
           none
         </button>
       </p>
       {failure && <Fault message={failure} />}
       <div class="actions">
         <button type="button" class="reject" disabled={isBusy} onClick={() => void answer("reject")}>
-          Reject {chosen.length}
+          Reject {chosen.length} <kbd>r</kbd>
         </button>
-        <button type="button" class="approve" disabled={isBusy || sorts.size > 1 || isDestructive} onClick={() => void answer("approve")}>
-          Approve {chosen.length} once
+        <button type="button" class="approve" disabled={isBusy || !mayApprove} onClick={() => void answer("approve")}>
+          Approve {chosen.length} once <kbd>a</kbd>
         </button>
       </div>
       {isDestructive ? (
@@ -130,8 +175,8 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
   // What is drawn and what keys mean change together.
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (hasDialog || event.ctrlKey || event.metaKey || event.altKey) return;
-      if ((event.target as HTMLElement).closest("input:not([type=checkbox]):not([type=radio]), textarea, select")) return;
+      if (hasDialog || event.ctrlKey || event.metaKey || event.altKey || isAstray(event)) return;
+      if ((event.target as HTMLElement).closest(FIELDS)) return;
       if (event.key === "j") move(1);
       else if (event.key === "k") move(-1);
       else if (event.key === "x" && selected && inbox.asks.has(selected)) {
@@ -171,7 +216,6 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
             </h1>
             {inbox.asks.size > 0 && <input class="inbox-filter" type="search" placeholder="filter" aria-label="filter the inbox" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />}
           </div>
-          <Many asks={asks} marked={marked} setMarked={setMarked} onSettled={settled} />
           {asks.length === 0 ? (
             inbox.asks.size > 0 ? (
               <Empty title="No ask fits this filter" />
@@ -190,9 +234,10 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
               keyOf={(ask) => ask.id}
               selected={selected}
               label="pending asks"
-              draw={(ask) => (
+              draw={(ask, movedAt) => (
                 <Row
                   ask={ask}
+                  movedAt={movedAt}
                   isSelected={ask.id === selected}
                   isMarked={marked.has(ask.id)}
                   onSelect={() => setSelected(ask.id)}
@@ -205,6 +250,7 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
               )}
             />
           )}
+          <Many asks={asks} marked={marked} setMarked={setMarked} onSettled={settled} takesKeys={!hasDialog} />
         </section>
       )}
       {open ? (
@@ -214,7 +260,7 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
               ‹ all asks
             </button>
           )}
-          <Card ask={open} onSettled={settled} takesKeys={!hasDialog} />
+          <Card ask={open} onSettled={settled} takesKeys={!hasDialog && marked.size === 0} />
           {!live && asks.length > 0 && !isNarrow && (
             <button type="button" class="next" onClick={() => setSelected(asks[0]?.id)}>
               Next: {count(asks.length, "ask")} waiting <kbd>j</kbd>

@@ -202,7 +202,7 @@ export const PolicyPage = ({ feed }: PageProps) => {
           <p class="faint">The files hold no tests; a <code>[[test]]</code> says what a command must come to.</p>
         ) : (
           <>
-            <p class="faint">{failed === 0 ? `All ${policy.tests.length} hold.` : `${failed} of ${policy.tests.length} fail.`}</p>
+            <p class="faint">{failed === 0 ? policy.tests.length === 1 ? "It holds." : `All ${policy.tests.length} hold.` : `${failed} of ${policy.tests.length} fail.`}</p>
             <ul class="tests">
               {policy.tests.map((test, index) => (
                 <li key={index} class={test.passed ? "passed" : "failed"}>

@@ -1,7 +1,7 @@
 // Answering in a browser: approvals, scopes, edits, races, restarts, deadlines, keys.
 
 import assert from "node:assert/strict";
-import { AGENT, anotherLink } from "./stage.mjs";
+import { AGENT, anotherLink, asPage } from "./stage.mjs";
 
 export const row = (page, text) => page.locator(".ask-row button", { hasText: text }).first();
 const named = (page, name) => page.getByRole("button", { name, exact: false });
@@ -9,8 +9,14 @@ const named = (page, name) => page.getByRole("button", { name, exact: false });
 /** Waits until the inbox shows so many. */
 export const waiting = (page, count) => page.waitForFunction((want) => document.querySelector(".inbox-head .tally")?.textContent === String(want), count);
 
-/** A key too soon after a card came up counts for nothing; people are slower than this. */
-const settle = (page) => page.waitForTimeout(650);
+/** A click or key too soon after something came up counts for nothing; people are slower than this. */
+export const settle = (page) => page.waitForTimeout(650);
+
+/** Opens an ask, and looks at it. */
+export const open = async (page, text) => {
+  await row(page, text).click();
+  await settle(page);
+};
 
 export const answers = {
   "sign in and out": async ({ daemon, page, another }) => {
@@ -34,7 +40,7 @@ export const answers = {
 
   "approve and reject": async ({ daemon, page }) => {
     const held = daemon.call("npm publish", { wait_ms: 20_000, description: "publishes <b>it</b>" });
-    await row(page, "npm publish").click();
+    await open(page, "npm publish");
     await page.getByText("The agent’s words").waitFor();
     await named(page, "Approve once").click();
     const allowed = await held;
@@ -42,7 +48,7 @@ export const answers = {
     assert.equal(allowed.decision.door, "dashboard");
     await waiting(page, 0);
     const refused = daemon.call("npm unpublish left-pad", { wait_ms: 20_000 });
-    await row(page, "npm unpublish").click();
+    await open(page, "npm unpublish");
     await page.getByLabel("Tell the agent").fill("not today");
     await page.locator("button.reject").first().click();
     const answer = await refused;
@@ -52,7 +58,7 @@ export const answers = {
 
   "scopes store the rule that is shown, and it is revoked": async ({ daemon, page }) => {
     await daemon.call("npm install left-pad", { run: "r-1" });
-    await row(page, "npm install left-pad").click();
+    await open(page, "npm install left-pad");
     const names = await page.getByRole("radiogroup", { name: "scope" }).getByRole("radio").allTextContents();
     assert.deepEqual(names, ["once", "this run", "this session", "always", "10 minutes"]);
     await page.getByRole("radio", { name: "always" }).click();
@@ -76,7 +82,7 @@ export const answers = {
 
   "minutes and uses end a grant": async ({ daemon, page }) => {
     await daemon.call("npm publish");
-    await row(page, "npm publish").click();
+    await open(page, "npm publish");
     await page.getByRole("radio", { name: "10 minutes" }).click();
     await page.getByLabel("for uses").fill("3");
     await named(page, "Approve: this session").click();
@@ -89,7 +95,7 @@ export const answers = {
 
   "edit and approve, with the verdict before it is sent": async ({ daemon, page }) => {
     const held = daemon.call("npm publish", { wait_ms: 30_000 });
-    await row(page, "npm publish").click();
+    await open(page, "npm publish");
     await named(page, "Edit").click();
     const area = page.getByLabel("What runs instead");
     await area.fill("shutdown -h now");
@@ -104,14 +110,16 @@ export const answers = {
 
   "what could destroy takes a second step": async ({ daemon, page }) => {
     const { ask } = await daemon.call(`echo ${"x".repeat(60)}; rm -rf /var/lib/data`);
-    await row(page, "rm -rf").click();
+    await open(page, "rm -rf");
     await page.locator("button.approve").click();
     const part = page.getByRole("alertdialog").locator("pre");
     assert.equal(await part.textContent(), "rm -rf /var/lib/data");
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Go back");
     await page.keyboard.press("Enter");
     assert.equal((await daemon.ask(ask)).state, "pending");
+    await settle(page);
     await page.locator("button.approve").click();
+    await settle(page);
     await named(page, "Yes, run it").click();
     await waiting(page, 0);
     assert.equal((await daemon.ask(ask)).state, "approved");
@@ -122,11 +130,13 @@ export const answers = {
     for (const name of ["a", "b", "c"]) asks.push((await daemon.call(`npm install ${name}`)).ask);
     const other = (await daemon.call("git push origin main")).ask;
     await waiting(page, 4);
+    await settle(page);
     await page.locator(".ask-row", { hasText: "npm install a" }).locator("input").check();
     await named(page, "mark all 3 of this kind").click();
     await page.locator(".ask-row", { hasText: "git push" }).locator("input").check();
     assert.equal(await named(page, "Approve 4 once").isDisabled(), true);
     await page.locator(".ask-row", { hasText: "git push" }).locator("input").uncheck();
+    await settle(page);
     await named(page, "Approve 3 once").click();
     await waiting(page, 1);
     for (const ask of asks) assert.equal((await daemon.ask(ask)).state, "approved");
@@ -139,7 +149,7 @@ export const answers = {
     await second.page.waitForSelector(".link.live");
     for (let round = 0; round < 3; round += 1) {
       const { ask } = await daemon.call(`npm publish --tag t${round}`);
-      await Promise.all([page, second.page].map((one) => row(one, `t${round}`).click()));
+      await Promise.all([page, second.page].map((one) => open(one, `t${round}`)));
       await Promise.all([page, second.page].map((one) => one.locator(".card button.approve").waitFor()));
       // Whoever is late finds no button any more; that is what settles the race.
       const press = (one, button) => one.evaluate((name) => document.querySelector(name)?.click(), button);
@@ -157,7 +167,7 @@ export const answers = {
 
   "settled elsewhere": async ({ daemon, page }) => {
     const { ask } = await daemon.call("npm publish");
-    await row(page, "npm publish").click();
+    await open(page, "npm publish");
     await daemon.decide(ask, { answer: "reject", feedback: "no" });
     await page.locator(".settled", { hasText: "rejected by owner" }).waitFor();
     await page.locator(".toast", { hasText: "rejected" }).waitFor();
@@ -170,6 +180,7 @@ export const answers = {
     await waiting(page, 1);
     await daemon.stop();
     await page.locator("p.offline[role=alert]").waitFor();
+    await settle(page);
     await page.locator("button.approve").click();
     await page.locator(".fault", { hasText: "does not answer" }).waitFor();
     await daemon.start();
@@ -178,16 +189,16 @@ export const answers = {
     assert.equal((await daemon.ask(first)).state, "pending");
     await daemon.call("git push");
     await waiting(page, 2);
-    await row(page, "npm publish").click();
+    await open(page, "npm publish");
     await page.locator("button.approve").click();
     await waiting(page, 1);
     assert.equal((await daemon.ask(first)).state, "approved");
   },
 
   "a deadline": async ({ daemon, page }) => {
-    await page.evaluate(() => fetch("/v1/policy", { method: "PUT", headers: { "X-Portcullis": "1" }, body: "[asks]\ndeadline_s = 3\n" }));
+    await asPage(page, "PUT", "/v1/policy", "[asks]\ndeadline_s = 3\n");
     await daemon.call("npm publish");
-    await row(page, "npm publish").click();
+    await open(page, "npm publish");
     assert.match(await page.locator(".deadline").textContent(), /^(00:0\d|time is up)$/u);
     await page.locator(".settled", { hasText: "nobody answered in time" }).waitFor();
     await waiting(page, 0);
@@ -198,7 +209,7 @@ export const answers = {
     const two = (await daemon.call("npm publish --tag two")).ask;
     const three = (await daemon.call("npm publish --tag three")).ask;
     await waiting(page, 3);
-    const open = () => page.locator(".card .command pre").textContent();
+    const shows = () => page.locator(".card .command pre").textContent();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "keys" }).waitFor();
     await page.keyboard.press("a");
@@ -211,7 +222,7 @@ export const answers = {
     await page.waitForFunction(() => document.querySelector(".card .command pre")?.textContent?.includes("one"));
     await page.keyboard.press("k");
     await page.waitForFunction(() => document.querySelector(".card .command pre")?.textContent?.includes("two"));
-    assert.match(await open(), /two/u);
+    assert.match(await shows(), /two/u);
     await page.waitForFunction(() => document.activeElement?.textContent?.startsWith("Reject"));
     await page.keyboard.press("Escape");
     await settle(page);
@@ -245,7 +256,7 @@ export const answers = {
 
   "no answer without the mark of our page": async ({ daemon, page }) => {
     const { ask } = await daemon.call("npm publish");
-    const status = await page.evaluate(async (id) => (await fetch(`/v1/asks/${id}/decision`, { method: "POST", body: '{"answer":"approve"}' })).status, ask);
+    const status = await page.evaluate(async (id) => (await fetch(`/v1/asks/${id}/decision`, { method: "POST", headers: { "X-Portcullis-Page": localStorage.getItem("portcullis-page") }, body: '{"answer":"approve"}' })).status, ask);
     assert.equal(status, 403);
     assert.equal((await daemon.request(AGENT, "POST", `/v1/asks/${ask}/decision`, { answer: "approve" })).status, 403);
     assert.equal((await daemon.ask(ask)).state, "pending");

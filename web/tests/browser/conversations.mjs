@@ -4,7 +4,10 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { answers } from "./answers.mjs";
+import { attacks } from "./attacks.mjs";
+import { figures } from "./figures.mjs";
 import { looks } from "./looks.mjs";
+import { mishaps } from "./mishaps.mjs";
 import { pages } from "./pages.mjs";
 import { Daemon, browserOf, launch, signIn } from "./stage.mjs";
 
@@ -26,7 +29,7 @@ const shots = at < 0 ? undefined : rest.splice(at, 2)[1];
 if (shots) mkdirSync(shots, { recursive: true });
 const wanted = new Set(rest);
 
-const all = { ...answers, ...pages, ...looks };
+const all = { ...answers, ...pages, ...looks, ...attacks, ...mishaps, ...figures };
 const browser = await launch();
 const failed = [];
 let played = 0;

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { row, waiting } from "./answers.mjs";
-import { anotherLink } from "./stage.mjs";
+import { open, row, settle, waiting } from "./answers.mjs";
+import { anotherLink, asPage } from "./stage.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const PAGES = ["inbox", "history", "grants", "policy", "audit", "agents", "numbers"];
+export const PAGES = ["inbox", "history", "grants", "policy", "audit", "agents", "numbers"];
 const MOST_BYTES = 60_000;
 const DAY = { width: 1280, height: 860 };
 const PHONE = { width: 360, height: 740 };
@@ -48,7 +48,7 @@ const serious = async (page) => {
 };
 
 /** Until nothing is being loaded. */
-const calm = async (page) => {
+export const calm = async (page) => {
   await page.waitForFunction(() => document.querySelectorAll(".loading").length === 0);
   await page.waitForTimeout(150);
 };
@@ -83,14 +83,14 @@ export const looks = {
       assert.equal(light > 128, colorScheme === "light", back);
       // The states that one must open first.
       await other.goto(`${daemon.url}/#/inbox`);
-      await row(other, "npm publish").click();
+      await open(other, "npm publish");
       await other.getByText("Why was this asked?").click();
       await other.locator(".ladder").waitFor();
       await other.getByRole("radio", { name: "always" }).click();
       await other.locator(".choices label").nth(1).click();
       if (shots) await other.screenshot({ path: `${shots}/${colorScheme}-scope.png` });
       assert.deepEqual(await serious(other), [], `the card in ${colorScheme}`);
-      await row(other, "rm -rf ~/Documents").click();
+      await open(other, "rm -rf ~/Documents");
       await other.locator("button.approve").click();
       await other.getByRole("alertdialog").waitFor();
       if (shots) await other.screenshot({ path: `${shots}/${colorScheme}-sure.png` });
@@ -109,11 +109,92 @@ export const looks = {
     await phone.goto(`${daemon.url}/#/inbox`);
     await row(phone, "npm publish").tap();
     await phone.locator(".card").waitFor();
+    await settle(phone);
     if (shots) await phone.screenshot({ path: `${shots}/phone-card.png` });
     assert.ok((await overflow()) <= 0, "the card is wider than the phone");
     await phone.locator("button.approve").tap();
     await phone.locator(".inbox-head").waitFor();
     assert.equal(await phone.locator(".ask-row", { hasText: "npm publish" }).count(), 0);
+  },
+
+  "every state, on a desk and on a phone, by day and by night": async ({ daemon, page, another, shots }) => {
+    const sizes = [["desk", { viewport: { width: 1280, height: 800 } }], ["phone", { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }]];
+    const stages = [];
+    for (const [size, options] of sizes) {
+      for (const colorScheme of ["light", "dark"]) {
+        stages.push([`${size}-${colorScheme}`, size === "phone", await signedIn(another, page, daemon, { ...options, colorScheme, reducedMotion: "reduce" })]);
+      }
+    }
+    const shoot = async (state, prepare = async () => undefined, isWhole = true) => {
+      for (const [name, isPhone, one] of stages) {
+        await prepare(one, isPhone);
+        await calm(one);
+        assert.ok((await one.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${state} is wider than ${name}`);
+        if (shots) await one.screenshot({ path: `${shots}/${state}-${name}.png`, fullPage: isWhole });
+      }
+    };
+    const to = (name) => async (one) => {
+      await one.goto(`${daemon.url}/#/${name}`);
+    };
+    const show = (text) => async (one, isPhone) => {
+      await one.goto(`${daemon.url}/#/grants`);
+      await one.goto(`${daemon.url}/#/inbox`);
+      if (isPhone) await row(one, text).tap();
+      else await row(one, text).click();
+      await one.locator(".card").waitFor();
+      await settle(one);
+    };
+    for (const name of PAGES) await shoot(`empty-${name}`, to(name));
+    await daemon.call("npm publish", { description: "publishes it" });
+    await waiting(page, 1);
+    await shoot("one", show("npm publish"));
+    await work(daemon);
+    await shoot("many", to("inbox"));
+    await shoot("long", show("rm -rf /var/lib/data"));
+    await shoot("edit-file", show("Edit src/main.rs"));
+    for (const [name, , one] of stages) {
+      const heights = await one.locator(".diff .row").evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height));
+      assert.ok(heights.length > 3 && heights.every((height) => height > 10 && height < 60), `${name}: lines of ${heights}`);
+    }
+    await shoot("edit-call", async (one, isPhone) => {
+      await show("npm publish --access")(one, isPhone);
+      await one.locator(".card .actions button", { hasText: "Edit" }).click();
+      await one.getByText("asks, and you answer").waitFor();
+    });
+    await shoot("explain", async (one, isPhone) => {
+      await show("npm publish --access")(one, isPhone);
+      await one.getByText("Why was this asked?").click();
+      await one.locator(".ladder").waitFor();
+      await one.locator(".why-box").scrollIntoViewIfNeeded();
+    });
+    await shoot("sure", async (one, isPhone) => {
+      await show("rm -rf ~/Documents")(one, isPhone);
+      await one.locator("button.approve").click();
+      await one.getByRole("alertdialog").waitFor();
+      await one.getByRole("alertdialog").scrollIntoViewIfNeeded();
+    });
+    await shoot("marked", async (one) => {
+      await one.goto(`${daemon.url}/#/grants`);
+      await one.goto(`${daemon.url}/#/inbox`);
+      await one.locator(".ask-row").first().waitFor();
+      await settle(one);
+      await one.locator(".ask-row", { hasText: "npm publish" }).first().locator("input").check();
+    });
+    await shoot("history-open", async (one) => {
+      await to("history")(one);
+      await one.locator(".past-head").first().waitFor();
+      await one.locator(".past-head").nth(1).click();
+      await one.locator(".ladder").first().waitFor();
+    });
+    await daemon.stop();
+    await shoot("away", async (one) => {
+      await one.goto(`${daemon.url}/#/inbox`).catch(() => undefined);
+      await one.locator("p.offline[role=alert]").waitFor();
+    });
+    await daemon.start();
+    await page.waitForSelector(".link.live");
+    for (const browser of (await asPage(page, "GET", "/v1/login")).browsers) if (!browser.is_this) await asPage(page, "DELETE", `/v1/keys/${browser.id}`);
+    await shoot("signed-out", async (one) => one.getByText("Sign in with a link").waitFor());
   },
 
   "hostile calls are text": async ({ daemon, page }) => {
@@ -154,7 +235,7 @@ export const looks = {
 
   "a very long call": async ({ daemon, page }) => {
     await daemon.call(`echo ${"x ".repeat(1 << 19)}; rm -rf /srv/data`);
-    await row(page, "echo x").click();
+    await open(page, "echo x");
     await page.locator("figcaption", { hasText: "1.0 MiB" }).waitFor();
     await page.getByRole("button", { name: "show all of it" }).click();
     const text = await page.locator(".card .command pre.text").first().textContent();

@@ -41,7 +41,7 @@ export const pages = {
     await page.locator(".panel .tier.destructive").first().waitFor();
     await page.getByLabel("command to try").fill("git status");
     await page.locator(".panel .outcome.allow", { hasText: "allowed" }).first().waitFor();
-    await page.getByText("All 1 hold.").waitFor();
+    await page.getByText("It holds.").waitFor();
     await page.locator("summary", { hasText: "user" }).click();
     const file = page.getByLabel("the user's policy file");
     const text = await file.inputValue();

@@ -118,8 +118,18 @@ export const signIn = async (stage, daemon) => {
   await stage.page.waitForSelector(".link.live");
 };
 
-/** A link for one more browser, made with an admin's cookie. */
+/** A request of the page itself, with everything it shows. */
+export const asPage = (page, method, path, body) =>
+  page.evaluate(
+    async ([method, path, body]) => {
+      const headers = { "X-Portcullis": "1", "X-Portcullis-Page": localStorage.getItem("portcullis-page") };
+      return (await fetch(path, { method, headers, ...(body === undefined ? {} : { body }) })).json();
+    },
+    [method, path, body],
+  );
+
+/** A link for one more browser, made by one that is signed in. */
 export const anotherLink = async (page, daemon) => {
-  const code = await page.evaluate(async () => (await (await fetch("/v1/login/link", { method: "POST", headers: { "X-Portcullis": "1" } })).json()).code);
+  const { code } = await asPage(page, "POST", "/v1/login/link");
   return `${daemon.url}/#${code}`;
 };

@@ -6,7 +6,7 @@ use axum::response::Response;
 use portcullis_approval::Role;
 use portcullis_wire::body;
 use portcullis_wire::errors::{Code, Error};
-use portcullis_wire::login::{Browser, Link, Login, SignedIn};
+use portcullis_wire::login::{Browser, Link, LoggedIn, Login, SignedIn};
 use serde_json::json;
 
 use crate::App;
@@ -22,14 +22,17 @@ pub async fn login(State(app): State<App>, Bytes(body): Bytes) -> Result<Respons
         let message = "this link was used or is too old; `portcullis serve` prints a new one";
         return Err(ApiError::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, message));
     }
-    let secret = app.identity.login(app.authority.store(), now).await?;
+    // Pages of other origins that may use the cookie have no half of their own.
+    let is_halved = login.page && app.config.origins.is_empty();
+    let (secret, page) = app.identity.login(app.authority.store(), is_halved, now).await?;
     app.refresh_keys().await?;
     let secure = if app.has_tls { "; Secure" } else { "" };
     let cookie = format!(
         "{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000{secure}",
         secret.reveal()
     );
-    with_cookie(json_response(StatusCode::OK, &json!({ "role": "admin" })), &cookie)
+    let shape = LoggedIn { role: Role::Admin.name(), page };
+    with_cookie(json_response(StatusCode::OK, &shape), &cookie)
 }
 
 /// `GET /v1/login`: whose key was shown, and which browsers are signed in.

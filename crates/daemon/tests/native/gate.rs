@@ -2,10 +2,13 @@
 
 use portcullis_approval::{Owners, Role};
 use portcullis_daemon::clock::Clock;
+use portcullis_daemon::config::Config;
 use portcullis_daemon::identity::{NewKey, make_key};
 use portcullis_daemon::{RouteInfo, table};
 use portcullis_store::Sqlite;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::node::Node;
 
@@ -172,6 +175,62 @@ async fn a_browser_needs_our_mark_to_change_anything() {
     assert_eq!(send(vec![cookie.clone(), mark]).await, 200);
     let reply = node.send("GET", "/v1/asks", &[&cookie], "").await;
     assert_eq!(reply.status, 200, "reading changes nothing");
+}
+
+/// Signs a browser in; gives the cookie it would show, and the body.
+async fn signed_in(node: &Node, body: &Value) -> (String, Value) {
+    let text = body.to_string();
+    let mut stream = TcpStream::connect(node.address).await.unwrap();
+    let (host, length) = (node.address, text.len());
+    let head = format!(
+        "POST /v1/login HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+    );
+    stream.write_all((head + &text).as_bytes()).await.unwrap();
+    let mut said = String::new();
+    stream.read_to_string(&mut said).await.unwrap();
+    let cookie = said.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    assert!(cookie.contains("HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
+    let cookie = format!("Cookie: {}", cookie.split(';').next().unwrap());
+    let body = said.split_once("\r\n\r\n").unwrap().1;
+    (cookie, serde_json::from_str(body).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cookie_of_the_dashboard_is_half_a_key() {
+    let node = Node::start().await;
+    let (cookie, said) = signed_in(&node, &json!({ "code": node.code, "page": true })).await;
+    let page = said["page"].as_str().unwrap();
+    let secret = cookie.split_once('=').unwrap().1;
+    let half = format!("X-Portcullis-Page: {page}");
+    let mark = "X-Portcullis: 1";
+    #[rustfmt::skip]
+    let cases: [(Vec<String>, u16, &str); 6] = [
+        (vec![cookie.clone(), half.clone()],                             200, "both halves"),
+        (vec![cookie.clone()],                                           401, "every port of a host sees this one"),
+        (vec![cookie.clone(), "X-Portcullis-Page: ".to_owned()],         401, "nothing is no half"),
+        (vec![cookie.clone(), format!("X-Portcullis-Page: {secret}")],   401, "nor is the first one again"),
+        (vec![half.clone()],                                             401, "the other one alone"),
+        (vec![format!("Authorization: Bearer {secret}")],                401, "half a key is no key"),
+    ];
+    for (headers, want, why) in &cases {
+        let mut headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+        headers.push(mark);
+        let body = json!({ "answers": [] }).to_string();
+        assert_eq!(node.send("GET", "/v1/asks", &headers, "").await.status, *want, "{why}");
+        let reply = node.send("POST", "/v1/asks/decisions", &headers, &body).await;
+        assert_eq!(reply.status, *want, "{why}: {}", reply.text);
+    }
+    let audit = node.as_key(&node.admin, "GET", "/v1/audit", &Value::Null).await.text;
+    assert!(!audit.contains(page) && !audit.contains(secret), "neither half is recorded");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cookie_that_pages_of_other_origins_may_use_is_whole() {
+    let origins = vec!["http://board.example:3000".to_owned()];
+    let node = Node::with(Config { origins, ..Config::default() }).await;
+    let (cookie, said) = signed_in(&node, &json!({ "code": node.code, "page": true })).await;
+    assert_eq!(said, json!({ "role": "admin" }));
+    assert_eq!(node.send("GET", "/v1/asks", &[&cookie], "").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
