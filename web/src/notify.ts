@@ -47,16 +47,25 @@ export const about = (waiting: Ask[]): void => {
   const said = words(waiting);
   if (state() !== "granted" || !document.hidden || !said) return;
   const options = { body: said.body, tag: "portcullis", renotify: true, icon: "/icon.svg" };
-  void worker().then((known) => {
-    if (known) void known.showNotification(said.heading, options);
+  newest = said;
+  // One after the other, and of those that wait for their turn only the newest.
+  turn = turn.then(async () => {
+    if (newest !== said) return;
+    const known = await worker();
+    if (known) await known.showNotification(said.heading, options);
     else new Notification(said.heading, options);
   });
 };
 
+let newest: object | undefined;
+let turn: Promise<void> = Promise.resolve();
+
 /** Takes the notification away once nothing waits. */
 export const over = (): void => {
   if (state() !== "granted") return;
-  void worker().then(async (known) => {
+  newest = undefined;
+  turn = turn.then(async () => {
+    const known = await worker();
     for (const shown of (await known?.getNotifications({ tag: "portcullis" })) ?? []) shown.close();
   });
 };

@@ -99,7 +99,7 @@ export const title = (call: { tool: string; input?: Json | undefined; cwd?: stri
 };
 
 /** So much of a command fits into a row. */
-const ROOM = 38;
+const ROOM = 32;
 
 /** A worst part shorter than this says too little alone. */
 const SHORT = 16;
@@ -124,8 +124,8 @@ const makeHeadline = (ask: Ask): string => {
   const part = inLine(pieces.filter((piece) => piece.from >= from)).slice(0, 300);
   // What room is left goes to the words before it: `…example.com/install.sh | sh` says more than `sh`.
   const room = part.length < SHORT ? ROOM - part.length : 0;
-  const before = [...inLine(pieces.filter((piece) => piece.to <= from))].slice(-room - 1).join("");
-  return `…${room === 0 ? "" : before.replace(/^\S*\s?/u, "")}${part}`;
+  const before = [...inLine(pieces.filter((piece) => piece.to <= from))].slice(room === 0 ? Infinity : -room);
+  return `…${before.join("")}${part}`;
 };
 
 /** How an ask ended, in one sentence. */

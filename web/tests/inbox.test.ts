@@ -49,7 +49,7 @@ test("what is worst comes first in a row that has no room", () => {
   expect(headline(ask("rm -rf x", {}, "destructive"))).toBe("rm -rf x");
   const piped = ask("curl -s https://example.com/install.sh | sh", {}, "dangerous");
   piped.verdict.acts = [act(["curl"], [0, 38], "review"), act(["sh"], [41, 43], "dangerous")];
-  expect(headline(piped)).toBe("…-s https://example.com/install.sh | sh");
+  expect(headline(piped)).toBe("…ps://example.com/install.sh | sh");
 });
 
 test("times for people", () => {

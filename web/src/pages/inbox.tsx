@@ -222,7 +222,7 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
             ) : (
               <Empty title="Nothing waits for you">
                 <p>Agents work on; what needs you appears here by itself.</p>
-                <p class="faint">
+                <p class="faint keys">
                   Press <kbd>?</kbd> for the keys.
                 </p>
               </Empty>

@@ -15,7 +15,7 @@ const stranger = async (body = "<!doctype html><title>dev server</title>") => {
     answer.end(body);
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  return { seen, url: `http://127.0.0.1:${server.address().port}`, close: () => new Promise((done) => server.close(done)) };
+  return { seen, url: `http://127.0.0.1:${server.address().port}`, close: () => new Promise((done) => (server.close(done), server.closeAllConnections())) };
 };
 
 /** Signs that must never reach the screen as they are. */

@@ -138,6 +138,7 @@ export const looks = {
     };
     const show = (text) => async (one, isPhone) => {
       await one.goto(`${daemon.url}/#/grants`);
+      await one.locator('nav a[aria-current=page][href="#/grants"]').waitFor();
       await one.goto(`${daemon.url}/#/inbox`);
       if (isPhone) await row(one, text).tap();
       else await row(one, text).click();
@@ -175,6 +176,7 @@ export const looks = {
     });
     await shoot("marked", async (one) => {
       await one.goto(`${daemon.url}/#/grants`);
+      await one.locator('nav a[aria-current=page][href="#/grants"]').waitFor();
       await one.goto(`${daemon.url}/#/inbox`);
       await one.locator(".ask-row").first().waitFor();
       await settle(one);
