@@ -85,8 +85,8 @@ const Toasts = ({ settled }: { settled: readonly Ask[] }) => {
     if (fresh.length === 0) return;
     for (const ask of fresh) seen.current.add(ask.id);
     setShown((before) => [...fresh, ...before].slice(0, 3));
-    const timer = setTimeout(() => setShown((before) => before.filter((ask) => !fresh.includes(ask))), 6000);
-    return () => clearTimeout(timer);
+    // Each goes in its own time: what is settled next must not keep it there.
+    setTimeout(() => setShown((before) => before.filter((ask) => !fresh.includes(ask))), 6000);
   }, [settled]);
   return (
     <div class="toasts" role="status" aria-live="polite">

@@ -192,6 +192,9 @@ export const looks = {
     await shoot("away", async (one) => {
       await one.goto(`${daemon.url}/#/inbox`).catch(() => undefined);
       await one.locator("p.offline[role=alert]").waitFor();
+      assert.equal(await one.locator(".toast").count(), 0, "what was settled long ago is told no more");
+      const sign = await one.locator(".link.offline").evaluate((each) => getComputedStyle(each).gridColumnStart);
+      assert.equal(sign, "auto", "the sign at the foot is not the notice above");
     });
     await daemon.start();
     await page.waitForSelector(".link.live");
