@@ -1,6 +1,6 @@
 //! Cards: an ask with what a person needs to know about it, the worst first.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use portcullis_approval::Moment;
 use serde_json::Value;
@@ -87,6 +87,18 @@ impl Card {
         rank(self.tier())
     }
 
+    /// The kind of call, for answering many at once: the same tool and programs, as bad as each
+    /// other.
+    pub fn kind(&self) -> String {
+        let acts = list(self.verdict(), "acts");
+        let is_doing = |act: &&Value| act.get("read_only") != Some(&Value::Bool(true));
+        let doing: Vec<&Value> = acts.iter().filter(is_doing).collect();
+        let all = if doing.is_empty() { acts.iter().collect() } else { doing };
+        let programs: BTreeSet<String> = all.into_iter().map(runs).collect();
+        let programs: Vec<String> = programs.into_iter().collect();
+        format!("{}\n{}\n{}", text(self.call(), "tool"), self.tier(), programs.join("\n"))
+    }
+
     /// Whether a finding holds that no rule can silence.
     pub fn is_firm(&self) -> bool {
         self.verdict().get("firm") == Some(&Value::Bool(true))
@@ -162,6 +174,21 @@ fn read_act(act: &Value, command: &str, is_command: bool) -> Act {
     let mut effects: Vec<String> = effects.collect();
     effects.dedup();
     Act { tier: tier(act), words, span, effects }
+}
+
+/// What an act runs, in a word or two: `npm install`.
+fn runs(act: &Value) -> String {
+    let mut words = list(act, "argv").iter().map(|word| word.as_str().unwrap_or("?"));
+    let program = words.next().unwrap_or("?");
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let is_plain = |word: &&str| {
+        word.starts_with(|sign: char| sign.is_ascii_lowercase())
+            && word.chars().all(|sign| sign.is_ascii_lowercase() || sign == '-')
+    };
+    match words.next().filter(is_plain) {
+        Some(more) => format!("{program} {more}"),
+        None => program.to_owned(),
+    }
 }
 
 /// What an effect does, as a verb.

@@ -20,6 +20,7 @@ use crate::render::paragraph;
 mod card;
 mod dialog;
 mod ink;
+mod why;
 
 pub use ink::Inks;
 
@@ -92,14 +93,33 @@ pub fn draw(frame: &mut Frame, inbox: &Inbox, laid: &mut Laid, now: Moment, inks
     if inbox.mode == Mode::Full {
         return full(frame, area, notices_at, card, inbox, laid, inks);
     }
-    let mut dialog = dialog::lines(&inbox.mode, Some(card), columns, inks);
+    if let Mode::Why(why) = &inbox.mode {
+        let title = format!("why {} was asked", card.short());
+        put(frame, part(area, 1, 1), &[rule(&title, columns, inks)]);
+        let lines = why::lines(card, why.as_ref(), columns, inks);
+        return scrolled(
+            frame,
+            part(area, 2, notices_at.saturating_sub(2)),
+            &lines,
+            inbox.scroll,
+            inks,
+        );
+    }
+    let mut dialog = if let Mode::Many(approves) = inbox.mode {
+        dialog::many(inbox, approves, columns, inks)
+    } else {
+        dialog::lines(&inbox.mode, Some(card), columns, inks)
+    };
     // A dialog is about one ask; the others give their room to it.
     let most_listed = if dialog.is_empty() { (rows / 6).max(2) } else { 1 };
     let shown = inbox.cards.len().min(most_listed);
     let first = inbox.place().saturating_sub(shown - 1).min(inbox.cards.len() - shown);
     let listed = inbox.cards.iter().enumerate().skip(first).take(shown);
     let list: Vec<_> = listed
-        .map(|(index, card)| list_line(card, index == inbox.place(), columns, now, inks))
+        .map(|(index, card)| {
+            let is_marked = inbox.marked.contains(&card.id);
+            list_line(card, (index == inbox.place(), is_marked), columns, now, inks)
+        })
         .collect();
     put(frame, part(area, 1, shown), &list);
     let place = format!("{} of {}", inbox.place() + 1, inbox.cards.len());
@@ -174,11 +194,18 @@ fn header(inbox: &Inbox, columns: usize, inks: Inks) -> Line<'static> {
 fn footer(inbox: &Inbox, inks: Inks) -> Line<'static> {
     let keys = match inbox.mode {
         Mode::Inbox if inbox.cards.is_empty() => "? keys  q end",
-        Mode::Inbox => "j k move  r reject  a approve…  e edit  f full text  ? keys  q end",
+        Mode::Inbox if !inbox.marked.is_empty() => {
+            "marked: a approve…  r reject…  x mark  X all of this kind  Escape none"
+        }
+        Mode::Inbox => {
+            "j k move  r reject  a approve…  e edit  f text  w why  x mark  ? keys  q end"
+        }
+        Mode::Why(_) => "j k scroll  space page  w back",
         Mode::Full => "j k scroll  space page  f back",
         Mode::Help => "any key goes back",
         Mode::Approve(_) => "r reject",
         Mode::Sure(..)
+        | Mode::Many(_)
         | Mode::Reject(..)
         | Mode::Edit(_)
         | Mode::Judging(..)
@@ -205,13 +232,18 @@ fn help(columns: usize, inks: Inks) -> Vec<Line<'static>> {
 
 fn list_line(
     card: &Card,
-    is_selected: bool,
+    (is_selected, is_marked): (bool, bool),
     columns: usize,
     now: Moment,
     inks: Inks,
 ) -> Line<'static> {
     let left = left(card, now);
-    let mark = if is_selected { "> " } else { "  " };
+    let mark = match (is_selected, is_marked) {
+        (true, true) => "X ",
+        (true, false) => "> ",
+        (false, true) => "x ",
+        (false, false) => "  ",
+    };
     let room = columns.saturating_sub(2 + 13 + 2 + left.len());
     let (about, size) = about(card, room);
     let call = rows::line(&about, room.saturating_sub(size.len())) + &size;

@@ -74,7 +74,10 @@ pub async fn run(client: Client, manner: Manner) -> anyhow::Result<()> {
                 match effect {
                     Effect::Quit => return Ok(()),
                     Effect::Alert(text) => alerts.push(text),
-                    Effect::Decide(..) | Effect::Judge(..) | Effect::Look(_) => {
+                    Effect::Decide(..)
+                    | Effect::Judge(..)
+                    | Effect::Explain(_)
+                    | Effect::Look(_) => {
                         tokio::spawn(carry_out(client.clone(), effect, tell.clone()));
                     }
                 }
@@ -95,6 +98,10 @@ async fn carry_out(client: Client, effect: Effect, tell: UnboundedSender<Event>)
         Effect::Judge(ask, call) => {
             let verdict = client.verdict(&call).await;
             Event::Judged(ask, verdict.map_err(|error| error.to_string()))
+        }
+        Effect::Explain(ask) => {
+            let why = client.get(&format!("/v1/asks/{ask}/explanation")).await;
+            Event::Explained(ask, why.map_err(|error| error.to_string()))
         }
         Effect::Look(ask) => match client.ask(&ask, Duration::ZERO).await {
             Ok(ask) => Event::Settled(ask),

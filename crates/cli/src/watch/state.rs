@@ -5,6 +5,8 @@
 // INVARIANT: only `pressed` makes an `Effect::Decide`, never of Enter or Escape for an approval,
 // and of a destructive call only behind its second step.
 
+use std::collections::BTreeSet;
+
 use portcullis_approval::Moment;
 use serde_json::Value;
 
@@ -51,6 +53,8 @@ pub enum Event {
     Answered(String, Result<Value, String>),
     /// The verdict about an edited call, or why there is none.
     Judged(String, Result<Value, String>),
+    /// Why an ask was asked, or why that cannot be told.
+    Explained(String, Result<Value, String>),
     /// Something to say.
     Told(String),
     /// The screen has another size.
@@ -64,6 +68,8 @@ pub enum Effect {
     Decide(String, Value),
     /// Judge this call, for an ask.
     Judge(String, Value),
+    /// Ask why an ask was asked.
+    Explain(String),
     /// See how an ask ended.
     Look(String),
     /// Tell the person that an ask came.
@@ -90,8 +96,12 @@ pub enum Mode {
     Inbox,
     /// The whole text of the call.
     Full,
+    /// Why the ask was asked; nothing until the daemon has said it.
+    Why(Option<Value>),
     /// What the keys do.
     Help,
+    /// Whether those that are marked are approved, or rejected.
+    Many(bool),
     /// How far an approval shall reach.
     Approve(Draft),
     /// The second step of what could destroy.
@@ -135,6 +145,8 @@ pub struct Inbox {
     pub cards: Vec<Card>,
     /// The one that is looked at.
     pub selected: Option<String>,
+    /// Those that are marked, to be answered together.
+    pub marked: BTreeSet<String>,
     /// How far the card or the text is scrolled.
     pub scroll: usize,
     /// What the keys are about.
@@ -155,6 +167,7 @@ impl Default for Inbox {
         Inbox {
             cards: Vec::new(),
             selected: None,
+            marked: BTreeSet::new(),
             scroll: 0,
             mode: Mode::Inbox,
             link: Link::Opening,
@@ -175,7 +188,11 @@ impl Inbox {
                 let effects = pressed::pressed(self, key, now);
                 let decided = |effect: &Effect| match effect {
                     Effect::Decide(id, _) => Some(id.clone()),
-                    Effect::Judge(..) | Effect::Look(_) | Effect::Alert(_) | Effect::Quit => None,
+                    Effect::Judge(..)
+                    | Effect::Explain(_)
+                    | Effect::Look(_)
+                    | Effect::Alert(_)
+                    | Effect::Quit => None,
                 };
                 self.sent.extend(effects.iter().filter_map(decided));
                 return effects;
@@ -191,6 +208,7 @@ impl Inbox {
                 self.say(format!("{} was not answered: {why}", short(&id)), now);
             }
             Event::Judged(id, verdict) => self.judged(&id, verdict, now),
+            Event::Explained(id, why) => self.explained(&id, why, now),
             Event::Told(text) => self.say(text, now),
             Event::Resized => {}
         }
@@ -207,6 +225,21 @@ impl Inbox {
     pub fn place(&self) -> usize {
         let is_selected = |card: &Card| Some(&card.id) == self.selected.as_ref();
         self.cards.iter().position(is_selected).unwrap_or(0)
+    }
+
+    /// The cards that are marked, as they stand.
+    pub fn chosen(&self) -> Vec<&Card> {
+        self.cards.iter().filter(|card| self.marked.contains(&card.id)).collect()
+    }
+
+    /// Why those that are marked are not approved together, if they are not.
+    pub fn refuses_many(&self) -> Option<&'static str> {
+        let chosen = self.chosen();
+        let kinds: BTreeSet<String> = chosen.iter().map(|card| card.kind()).collect();
+        if chosen.iter().any(|card| card.rank() == 0) {
+            return Some("what could destroy is approved one by one");
+        }
+        (kinds.len() > 1).then_some("only calls of the same kind are approved together")
     }
 
     /// What is still worth reading.
@@ -288,6 +321,7 @@ impl Inbox {
     fn take(&mut self, id: &str, state: &str, decision: &Value, now: Moment) {
         let Some(place) = self.cards.iter().position(|card| card.id == id) else { return };
         let card = self.cards.remove(place);
+        self.marked.remove(id);
         let is_ours = self.sent.iter().any(|sent| sent == id);
         self.sent.retain(|sent| sent != id);
         self.say(ending(&card, state, decision), now);
@@ -305,6 +339,19 @@ impl Inbox {
         if self.mode != Mode::Help {
             self.mode = Mode::Inbox;
         }
+    }
+
+    fn explained(&mut self, id: &str, why: Result<Value, String>, now: Moment) {
+        if self.selected.as_deref() != Some(id) || self.mode != Mode::Why(None) {
+            return;
+        }
+        self.mode = match why {
+            Ok(why) => Mode::Why(Some(why)),
+            Err(why) => {
+                self.say(format!("it cannot be told why: {why}"), now);
+                Mode::Inbox
+            }
+        };
     }
 
     fn judged(&mut self, id: &str, verdict: Result<Value, String>, now: Moment) {

@@ -13,7 +13,7 @@ use crate::watch::answer::{Reach, choices};
 use crate::watch::card::{Card, rank, tier};
 use crate::watch::editor::Editor;
 use crate::watch::rows;
-use crate::watch::state::{Draft, Mode, SURE};
+use crate::watch::state::{Draft, Inbox, Mode, SURE};
 
 /// So many rows of an edited text are shown.
 const EDITOR_ROWS: usize = 6;
@@ -27,6 +27,8 @@ pub const HELP: &[(&str, &str)] = &[
     ("a",          "approve: then how far; nothing is approved by Enter or Escape"),
     ("r",          "reject, with what the agent is told"),
     ("e",          "edit and approve: the verdict about the new call comes first"),
+    ("w",          "why it was asked: every act, and what held it"),
+    ("x, X",       "marks this ask, all of its kind; then a and r answer them together"),
     ("?",          "this page"),
     ("q",          "ends; everything goes on waiting"),
     ("",           ""),
@@ -41,7 +43,7 @@ pub fn lines(mode: &Mode, card: Option<&Card>, columns: usize, inks: Inks) -> Ve
     let mut lines = Vec::new();
     let title = |text: String| super::rule(&text, columns, inks);
     match mode {
-        Mode::Inbox | Mode::Full | Mode::Help => {}
+        Mode::Inbox | Mode::Full | Mode::Why(_) | Mode::Help | Mode::Many(_) => {}
         Mode::Approve(draft) => {
             lines.push(title(format!("approve {}, how far?", card.short())));
             approve(&mut lines, card, draft, columns, inks);
@@ -83,6 +85,30 @@ pub fn lines(mode: &Mode, card: Option<&Card>, columns: usize, inks: Inks) -> Ve
             lines.push(Line::styled(hint, inks.frame()));
         }
     }
+    lines
+}
+
+/// The lines of the dialog about those that are marked.
+pub fn many(inbox: &Inbox, approves: bool, columns: usize, inks: Inks) -> Vec<Line<'static>> {
+    let chosen = inbox.chosen();
+    let what = if approves { "approve" } else { "reject" };
+    let title = format!("{what} {} together, once", chosen.len());
+    let mut lines = vec![super::rule(&title, columns, inks)];
+    for card in chosen.iter().take(EDITOR_ROWS) {
+        let tier = format!("  {:13}", card.tier());
+        let call = rows::line(&card.text, columns.saturating_sub(tier.len()).max(10));
+        lines.push(Line::from_iter([Span::styled(tier, inks.tier(card.tier())), Span::raw(call)]));
+    }
+    if chosen.len() > EDITOR_ROWS {
+        let more = format!("  and {} more", chosen.len() - EDITOR_ROWS);
+        lines.push(Line::styled(more, inks.hazard()));
+    }
+    let hint = match inbox.refuses_many() {
+        Some(why) if approves => format!("{why}; Escape goes back"),
+        _ if approves => "o approves each of them once; Escape goes back".to_owned(),
+        _ => "Enter rejects each of them; Escape goes back".to_owned(),
+    };
+    lines.push(Line::styled(hint, inks.frame()));
     lines
 }
 

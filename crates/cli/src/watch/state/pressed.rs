@@ -7,6 +7,7 @@ use portcullis_approval::Moment;
 use super::{Draft, Effect, Inbox, Mode};
 use crate::render::ask::text;
 use crate::watch::answer::{Reach, approval, changed_call, choices, editable, edited, rejection};
+use crate::watch::card::Card;
 use crate::watch::editor::Editor;
 use crate::watch::keys::Key;
 
@@ -27,8 +28,10 @@ pub fn pressed(inbox: &mut Inbox, key: Key, now: Moment) -> Vec<Effect> {
     }
     match std::mem::replace(&mut inbox.mode, Mode::Inbox) {
         Mode::Inbox => return in_inbox(inbox, key, now),
-        Mode::Full => in_full(inbox, key),
+        Mode::Full => in_full(inbox, Mode::Full, key),
+        Mode::Why(why) => in_full(inbox, Mode::Why(why), key),
         Mode::Help => {}
+        Mode::Many(approves) => return in_many(inbox, approves, key),
         Mode::Approve(draft) => return in_approve(inbox, draft, key, now),
         Mode::Sure(draft, reach, typed) => return in_sure(inbox, draft, reach, typed, key, now),
         Mode::Reject(editor, for_run) => return in_reject(inbox, editor, for_run, key),
@@ -77,6 +80,19 @@ fn in_inbox(inbox: &mut Inbox, key: Key, now: Moment) -> Vec<Effect> {
         Key::Char('a' | 'r' | 'e') if !inbox.hears(now) => {
             inbox.say("that ask is gone; press again for the one shown now".to_owned(), now);
         }
+        Key::Char(letter @ ('a' | 'r')) if !inbox.marked.is_empty() => {
+            inbox.mode = Mode::Many(letter == 'a');
+        }
+        Key::Char(letter @ ('x' | 'X')) => mark(inbox, letter == 'X'),
+        Key::Escape => inbox.marked.clear(),
+        Key::Char('w') => {
+            let id = inbox.card().map(|card| card.id.clone());
+            if let Some(id) = id {
+                inbox.scroll = 0;
+                inbox.mode = Mode::Why(None);
+                return vec![Effect::Explain(id)];
+            }
+        }
         Key::Char('a') => {
             let draft = inbox.card().map(|card| Draft {
                 offer: None,
@@ -106,9 +122,9 @@ fn step(inbox: &mut Inbox, place: usize) {
     }
 }
 
-fn in_full(inbox: &mut Inbox, key: Key) {
+fn in_full(inbox: &mut Inbox, mode: Mode, key: Key) {
     match key {
-        Key::Char('f' | 'q') | Key::Enter | Key::Escape => {
+        Key::Char('f' | 'w' | 'q') | Key::Enter | Key::Escape => {
             inbox.scroll = 0;
             return;
         }
@@ -120,7 +136,36 @@ fn in_full(inbox: &mut Inbox, key: Key) {
         Key::End => inbox.scroll = usize::MAX / 2,
         _ => {}
     }
-    inbox.mode = Mode::Full;
+    inbox.mode = mode;
+}
+
+/// Marks the ask that is looked at, or all of its kind; again, and it is marked no longer.
+fn mark(inbox: &mut Inbox, all: bool) {
+    let Some(card) = inbox.card() else { return };
+    let (id, kind) = (card.id.clone(), card.kind());
+    if all {
+        let alike = inbox.cards.iter().filter(|card| card.kind() == kind);
+        inbox.marked.extend(alike.map(|card| card.id.clone()).collect::<Vec<_>>());
+    } else if !inbox.marked.remove(&id) {
+        inbox.marked.insert(id);
+    }
+}
+
+/// Answers those that are marked: `o` approves them once, Enter rejects them.
+fn in_many(inbox: &mut Inbox, approves: bool, key: Key) -> Vec<Effect> {
+    let wanted = if approves { Key::Char('o') } else { Key::Enter };
+    if key == Key::Escape {
+        return Vec::new();
+    }
+    if key != wanted || (approves && inbox.refuses_many().is_some()) {
+        inbox.mode = Mode::Many(approves);
+        return Vec::new();
+    }
+    let answer = if approves { approval(Reach::Once, None, None) } else { rejection("", false) };
+    let decide = |card: &Card| Effect::Decide(card.id.clone(), answer.clone());
+    let effects = inbox.chosen().into_iter().map(decide).collect();
+    inbox.marked.clear();
+    effects
 }
 
 fn in_approve(inbox: &mut Inbox, mut draft: Draft, key: Key, now: Moment) -> Vec<Effect> {

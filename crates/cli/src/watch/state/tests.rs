@@ -278,3 +278,73 @@ fn after_a_gap_only_what_is_pending_counts() {
     inbox.apply(Event::Settled(settled("aaaa1", "expired", json!({}))), moment(6));
     assert_eq!(order(&inbox), "aaaa3 aaaa2");
 }
+
+#[test]
+fn many_of_one_kind_are_answered_together() {
+    let approve = json!({ "answer": "approve", "scope": "once" });
+    let reject = json!({ "answer": "reject" });
+    #[rustfmt::skip]
+    let cases: &[(&[&str], &str, usize, &Value, &str)] = &[
+        (&["review", "review", "review"],      "Xao",        3, &approve, "all of a kind"),
+        (&["review", "review", "review"],      "xkxao",      2, &approve, "those that are marked"),
+        (&["review", "review", "review"],      "xxXxao",     2, &approve, "one is marked no longer"),
+        (&["review", "review"],                "Xa\n\n\n",   0, &approve, "Enter approves nothing"),
+        (&["review", "review"],                "Xa\x1b",     0, &approve, "Escape goes back"),
+        (&["review", "review"],                "Xr\n",       2, &reject,  "Enter rejects them"),
+        (&["review", "review"],                "X\x1bao",    1, &approve, "none is marked: the one that is looked at"),
+        (&["review", "dangerous"],             "xkxjxxao",   0, &approve, "two kinds are not approved together"),
+        (&["review", "dangerous"],             "xkxr\n",     2, &reject,  "but rejected"),
+        (&["destructive", "destructive"],      "Xao",        0, &approve, "what could destroy goes one by one"),
+        (&["destructive", "destructive"],      "Xaoyes",     0, &approve, "whatever is typed"),
+    ];
+    for (tiers, keys, count, answer, why) in cases {
+        let names = ["aaaa1", "aaaa2", "aaaa3"];
+        let asks: Vec<(&str, &str)> = names.into_iter().zip(tiers.iter().copied()).collect();
+        let mut inbox = inbox(&asks);
+        let effects = press(&mut inbox, keys);
+        let is_right = |effect: &Effect| match effect {
+            Effect::Decide(_, sent) => sent == *answer,
+            Effect::Judge(..)
+            | Effect::Explain(_)
+            | Effect::Look(_)
+            | Effect::Alert(_)
+            | Effect::Quit => false,
+        };
+        assert_eq!(effects.len(), *count, "{keys:?}: {why}: {effects:?}");
+        assert!(effects.iter().all(is_right), "{keys:?}: {why}: {effects:?}");
+    }
+}
+
+#[test]
+fn a_mark_goes_with_its_ask() {
+    let mut inbox = inbox(&[("aaaa1", "review"), ("aaaa2", "review")]);
+    press(&mut inbox, "Xa");
+    let over = settled("aaaa2", "rejected", json!({ "answer": "reject", "by": "anna" }));
+    inbox.apply(Event::Settled(over), moment(101));
+    assert_eq!(inbox.marked.len(), 1);
+    // What comes meanwhile is not among them.
+    inbox.apply(Event::Opened(ask("aaaa3", "review", 102)), moment(102));
+    let effects = press_at(&mut inbox, "ao", moment(200));
+    let once = json!({ "answer": "approve", "scope": "once" });
+    assert_eq!(effects, [Effect::Decide(whole("aaaa1"), once)]);
+}
+
+#[test]
+fn why_is_asked_for_and_shown_for_the_ask_that_is_looked_at() {
+    let mut inbox = inbox(&[("aaaa1", "review")]);
+    assert_eq!(press(&mut inbox, "w"), [Effect::Explain(whole("aaaa1"))]);
+    let why = json!({ "explanation": {} });
+    inbox.apply(Event::Explained(whole("bbbb1"), Ok(why.clone())), moment(101));
+    assert_eq!(inbox.mode, Mode::Why(None), "that was about another one");
+    inbox.apply(Event::Explained(whole("aaaa1"), Ok(why.clone())), moment(101));
+    assert_eq!(inbox.mode, Mode::Why(Some(why)));
+    assert!(press(&mut inbox, "jjao\n").is_empty(), "nothing is decided there");
+    press(&mut inbox, "w\x1b");
+    assert_eq!(inbox.mode, Mode::Inbox);
+    press(&mut inbox, "w");
+    inbox.apply(Event::Explained(whole("aaaa1"), Err("no such ask".to_owned())), moment(102));
+    assert_eq!(
+        (inbox.mode.clone(), last(&inbox)),
+        (Mode::Inbox, "it cannot be told why: no such ask")
+    );
+}
