@@ -243,6 +243,30 @@ fn a_rule_is_seen_before_it_is_stored() {
 }
 
 #[test]
+fn many_are_answered_together_and_why_is_told() {
+    let daemon = serve(Home::new());
+    let terminal = Terminal::open(&daemon.home, "");
+    let (one, _, _) = daemon.asking(&["call", "npm install a"]);
+    let (two, _, _) = daemon.asking(&["call", "npm install b"]);
+    let (_other, _, _) = daemon.asking(&["call", "git push"]);
+    terminal.shows("3 asks wait");
+    terminal.types("w");
+    terminal.shows("the ladder, from the first rung");
+    terminal.presses("Escape");
+    terminal.presses("Home");
+    terminal.shows("> review       git push");
+    terminal.types("jX");
+    terminal.shows("marked: a approve");
+    terminal.types("a");
+    let screen = terminal.shows("approve 2 together, once");
+    assert!(screen.contains("npm install a") && screen.contains("npm install b"), "{screen}");
+    terminal.presses("Enter");
+    terminal.types("o");
+    terminal.shows("1 ask waits");
+    assert!(is_allowed(one) && is_allowed(two));
+}
+
+#[test]
 fn what_is_settled_elsewhere_goes_and_a_daemon_may_go_and_come() {
     let daemon = serve(Home::new());
     let home = Home(daemon.home.0.clone());

@@ -140,6 +140,25 @@ fn text_of(buffer: &Buffer) -> String {
     text
 }
 
+/// An inbox that shows why its ask was asked.
+fn explained() -> Inbox {
+    let mut inbox = inbox(vec![removal()], "w");
+    let id = inbox.selected.clone().unwrap();
+    let said = json!({ "explanation": {
+        "acts": [
+            { "span": [0, 8], "tier": "review", "outcome": "ask", "rung": 4, "rule": "Bash(npm test)", "source": "user",
+              "reason": { "code": "rule.ask", "message": "rule `Bash(npm test)` asks about `npm test`" } },
+            { "span": [12, 27], "tier": "destructive", "outcome": "ask", "rung": 5,
+              "reason": { "code": "guard.forced_removal", "message": "deletes a tree without asking back" },
+              "findings": [{ "guard": "forced_removal", "tier": "dangerous", "firm": true, "message": "deletes a tree\u{1b} without asking back" }],
+              "touches": [{ "effect": "delete", "path": "/home/dev/build", "real": "/data/build\u{202e}" }] },
+        ],
+        "ladder": [{ "rung": 4, "about": "ask rules", "held": [0] }, { "rung": 5, "about": "what it does, allow rules, guards, the mode", "held": [1] }],
+    } });
+    inbox.apply(Event::Explained(id, Ok(said)), moment(60));
+    inbox
+}
+
 #[test]
 fn every_screen_is_as_its_file_shows() {
     let away = |mut inbox: Inbox| {
@@ -170,23 +189,6 @@ fn every_screen_is_as_its_file_shows() {
         });
         inbox(asks.collect(), "jjjjjjj")
     };
-    let why = || {
-        let mut inbox = inbox(vec![removal()], "w");
-        let id = inbox.selected.clone().unwrap();
-        let said = json!({ "explanation": {
-            "acts": [
-                { "span": [0, 8], "tier": "review", "outcome": "ask", "rung": 4, "rule": "Bash(npm test)", "source": "user",
-                  "reason": { "code": "rule.ask", "message": "rule `Bash(npm test)` asks about `npm test`" } },
-                { "span": [12, 27], "tier": "destructive", "outcome": "ask", "rung": 5,
-                  "reason": { "code": "guard.forced_removal", "message": "deletes a tree without asking back" },
-                  "findings": [{ "guard": "forced_removal", "tier": "dangerous", "firm": true, "message": "deletes a tree\u{1b} without asking back" }],
-                  "touches": [{ "effect": "delete", "path": "/home/dev/build", "real": "/data/build\u{202e}" }] },
-            ],
-            "ladder": [{ "rung": 4, "about": "ask rules", "held": [0] }, { "rung": 5, "about": "what it does, allow rules, guards, the mode", "held": [1] }],
-        } });
-        inbox.apply(Event::Explained(id, Ok(said)), moment(60));
-        inbox
-    };
     let marked = |keys: &str| {
         let mut inbox = many();
         for key in keys.chars() {
@@ -196,7 +198,7 @@ fn every_screen_is_as_its_file_shows() {
     };
     #[rustfmt::skip]
     let cases: Vec<(&str, Inbox, u16, u16)> = vec![
-        ("why",            why(),                                  80, 24),
+        ("why",            explained(),                            80, 24),
         ("marked",         marked("xjx"),                          80, 24),
         ("marked-approve", marked("Xa"),                           80, 24),
         ("marked-reject",  marked("xjxr"),                         40, 12),
