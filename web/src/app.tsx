@@ -178,7 +178,7 @@ export const App = ({ feed, failure }: { feed: Feed; failure: string | undefined
       </nav>
       {inbox.link === "offline" && (
         <p class="offline" role="alert">
-          The daemon does not answer. What you see may be old; answers wait until it is back. Trying again…
+          The daemon does not answer. What you see may be old, and nothing can be answered until it is back. Trying again…
         </p>
       )}
       <main id="main" tabIndex={-1}>

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { waiting } from "./answers.mjs";
 import { PAGES, calm } from "./looks.mjs";
+import { AGENT, anotherLink } from "./stage.mjs";
 
 /** A page of somebody else on this machine; remembers what browsers showed it. */
 const stranger = async (body = "<!doctype html><title>dev server</title>") => {
@@ -219,6 +220,33 @@ export const attacks = {
     assert.equal(dialogs, 0);
     assert.deepEqual(await page.evaluate(() => globalThis.violations), []);
     assert.equal(await page.locator("iframe, main script, main img, main svg [onload], main a[href^=http], main a[href^=javascript]").count(), 0);
+  },
+
+  "what is told about other asks covers no call": async ({ daemon, page, another, shots }) => {
+    const phone = await another({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    await phone.page.goto(await anotherLink(page, daemon));
+    await phone.page.waitForSelector(".link.live");
+    await daemon.call(`echo ${"x".repeat(400)}; rm -rf /srv/data`);
+    for (const one of [page, phone.page]) await waiting(one, 1);
+    await phone.page.locator(".ask-row button").first().tap();
+    for (const one of [page, phone.page]) await one.locator(".card").waitFor();
+    // An agent takes asks back as often as it likes, and each time it is told, in its words.
+    for (let turn = 0; turn < 4; turn += 1) {
+      const { ask } = await daemon.call(`npm publish ${"W".repeat(300)} --tag t${turn}`);
+      assert.equal((await daemon.request(AGENT, "DELETE", `/v1/asks/${ask}`)).status, 200);
+    }
+    for (const one of [page, phone.page]) {
+      await one.locator(".toast", { hasText: "withdrawn" }).first().waitFor();
+      const covered = await one.evaluate(() => {
+        const main = document.querySelector("main").getBoundingClientRect();
+        const boxes = [...document.querySelectorAll(".toast")].map((each) => each.getBoundingClientRect()).filter((box) => box.height > 0);
+        const isOver = (box) => box.right > main.left + 1 && box.bottom > main.top + 1;
+        return { count: boxes.length, over: boxes.filter(isOver).length, outside: boxes.filter((box) => box.left < 0 || box.top < 0 || box.bottom > innerHeight).length };
+      });
+      if (shots) await one.screenshot({ path: `${shots}/told-${one === page ? "desk" : "phone"}.png` });
+      assert.ok(covered.count > 0);
+      assert.deepEqual({ ...covered, count: undefined }, { count: undefined, over: 0, outside: 0 });
+    }
   },
 
   "a hundred kilobytes are shown whole, and soon": async ({ daemon, page }) => {
