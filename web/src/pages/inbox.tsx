@@ -148,7 +148,7 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
   const asks = useMemo(() => {
     const wanted = filter.trim().toLowerCase();
     const all = inOrder(inbox.asks.values());
-    return wanted ? all.filter((ask) => `${title(ask.call)} ${ask.agent} ${ask.call.tool} ${ask.verdict.tier}`.toLowerCase().includes(wanted)) : all;
+    return wanted ? all.filter((ask) => `${headline(ask)} ${title(ask.call)} ${ask.agent} ${ask.call.tool} ${ask.verdict.tier}`.toLowerCase().includes(wanted)) : all;
   }, [inbox.asks, filter]);
 
   // What was open stays open when it is settled, with who and how, until one goes on.

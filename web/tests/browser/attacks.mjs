@@ -228,6 +228,9 @@ export const attacks = {
     await phone.page.waitForSelector(".link.live");
     await daemon.call(`echo ${"x".repeat(400)}; rm -rf /srv/data`);
     for (const one of [page, phone.page]) await waiting(one, 1);
+    await page.getByLabel("filter the inbox").fill("srv/data");
+    assert.equal(await page.locator(".ask-row").count(), 1, "what a row shows is found");
+    await page.getByLabel("filter the inbox").fill("");
     await phone.page.locator(".ask-row button").first().tap();
     for (const one of [page, phone.page]) await one.locator(".card").waitFor();
     // An agent takes asks back as often as it likes, and each time it is told, in its words.
