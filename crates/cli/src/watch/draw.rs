@@ -198,9 +198,9 @@ fn footer(inbox: &Inbox, inks: Inks) -> Line<'static> {
             "marked: a approve…  r reject…  x mark  X all of this kind  Escape none"
         }
         Mode::Inbox => {
-            "j k move  r reject  a approve…  e edit  f text  w why  x mark  ? keys  q end"
+            "j k move  r reject  a approve…  e edit  f text  t why  x mark  ? keys  q end"
         }
-        Mode::Why(_) => "j k scroll  space page  w back",
+        Mode::Why(_) => "j k scroll  space page  t back",
         Mode::Full => "j k scroll  space page  f back",
         Mode::Help => "any key goes back",
         Mode::Approve(_) => "r reject",

@@ -250,7 +250,7 @@ fn many_are_answered_together_and_why_is_told() {
     let (two, _, _) = daemon.asking(&["call", "npm install b"]);
     let (_other, _, _) = daemon.asking(&["call", "git push"]);
     terminal.shows("3 asks wait");
-    terminal.types("w");
+    terminal.types("t");
     terminal.shows("the ladder, from the first rung");
     terminal.presses("Escape");
     terminal.presses("Home");

@@ -27,7 +27,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("a",          "approve: then how far; nothing is approved by Enter or Escape"),
     ("r",          "reject, with what the agent is told"),
     ("e",          "edit and approve: the verdict about the new call comes first"),
-    ("w",          "why it was asked: every act, and what held it"),
+    ("t",          "why it was asked: every act, and what held it"),
     ("x, X",       "marks this ask, all of its kind; then a and r answer them together"),
     ("?",          "this page"),
     ("q",          "ends; everything goes on waiting"),

@@ -142,7 +142,7 @@ fn text_of(buffer: &Buffer) -> String {
 
 /// An inbox that shows why its ask was asked.
 fn explained() -> Inbox {
-    let mut inbox = inbox(vec![removal()], "w");
+    let mut inbox = inbox(vec![removal()], "t");
     let id = inbox.selected.clone().unwrap();
     let said = json!({ "explanation": {
         "acts": [

@@ -85,7 +85,7 @@ fn in_inbox(inbox: &mut Inbox, key: Key, now: Moment) -> Vec<Effect> {
         }
         Key::Char(letter @ ('x' | 'X')) => mark(inbox, letter == 'X'),
         Key::Escape => inbox.marked.clear(),
-        Key::Char('w') => {
+        Key::Char('t') => {
             let id = inbox.card().map(|card| card.id.clone());
             if let Some(id) = id {
                 inbox.scroll = 0;
@@ -124,7 +124,7 @@ fn step(inbox: &mut Inbox, place: usize) {
 
 fn in_full(inbox: &mut Inbox, mode: Mode, key: Key) {
     match key {
-        Key::Char('f' | 'w' | 'q') | Key::Enter | Key::Escape => {
+        Key::Char('f' | 't' | 'q') | Key::Enter | Key::Escape => {
             inbox.scroll = 0;
             return;
         }

@@ -111,6 +111,7 @@ fn what_keys_decide() {
         ("review",      "a\n",         None, "Enter leads to the rejection"),
         ("review",      "a\x1bo",      None, "Escape leads back"),
         ("review",      "ay",          None, "a key that is no scope"),
+        ("review",      "at",          None, "nor is the key that asks why"),
         ("review",      "?ao",         None, "the first key only closes the help"),
         ("review",      "a\n\n",       once(json!({ "answer": "reject" })),                      "which Enter sends"),
         ("review",      "r\n",         once(json!({ "answer": "reject" })),                      "reject"),
@@ -332,16 +333,16 @@ fn a_mark_goes_with_its_ask() {
 #[test]
 fn why_is_asked_for_and_shown_for_the_ask_that_is_looked_at() {
     let mut inbox = inbox(&[("aaaa1", "review")]);
-    assert_eq!(press(&mut inbox, "w"), [Effect::Explain(whole("aaaa1"))]);
+    assert_eq!(press(&mut inbox, "t"), [Effect::Explain(whole("aaaa1"))]);
     let why = json!({ "explanation": {} });
     inbox.apply(Event::Explained(whole("bbbb1"), Ok(why.clone())), moment(101));
     assert_eq!(inbox.mode, Mode::Why(None), "that was about another one");
     inbox.apply(Event::Explained(whole("aaaa1"), Ok(why.clone())), moment(101));
     assert_eq!(inbox.mode, Mode::Why(Some(why)));
     assert!(press(&mut inbox, "jjao\n").is_empty(), "nothing is decided there");
-    press(&mut inbox, "w\x1b");
+    press(&mut inbox, "t\x1b");
     assert_eq!(inbox.mode, Mode::Inbox);
-    press(&mut inbox, "w");
+    press(&mut inbox, "t");
     inbox.apply(Event::Explained(whole("aaaa1"), Err("no such ask".to_owned())), moment(102));
     assert_eq!(
         (inbox.mode.clone(), last(&inbox)),
