@@ -84,12 +84,9 @@ pub(crate) fn of_text(text: &str) -> Vec<EffectOn> {
 /// The parts of names between these signs.
 pub(crate) fn split(names: &[EffectOn], signs: &str) -> Vec<EffectOn> {
     let is_sign = |letter: char| signs.contains(letter);
-    let whole = names.iter().filter_map(|on| match &on.target {
-        Target::Path(path) if path.contains(is_sign) => Some(path),
-        _ => None,
-    });
-    let parts = whole.flat_map(|path| path.split(is_sign)).filter(|part| !part.is_empty());
-    parts.take(NAMES).map(|part| of_path(part.to_owned())).collect()
+    let whole = paths(names.to_vec()).into_iter().filter(|path| path.contains(is_sign));
+    let parts = whole.flat_map(|path| path.split(is_sign).map(str::to_owned).collect::<Vec<_>>());
+    parts.filter(|part| !part.is_empty()).take(NAMES).map(of_path).collect()
 }
 
 /// The names that the operands of `printf` hold, each and together.

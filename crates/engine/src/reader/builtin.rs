@@ -30,7 +30,9 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
             let from = reading.act.directory.clone();
             let home = reading.analysis.ground.home.clone();
             let place = place::absolute(pattern, from.as_deref().unwrap_or("/"), home.as_deref());
-            place.into_iter().for_each(|place| reading.analysis.been(&place));
+            if let Some(place) = place {
+                reading.analysis.been(&place);
+            }
         }
         // A place that is not known may be one that the script names.
         (None, [only]) if only.as_known().is_none() => {
