@@ -13,7 +13,7 @@ mod secret;
 
 use portcullis_shell::Span;
 
-pub(crate) use removal::is_system;
+pub(crate) use removal::{is_system, is_whole_home};
 
 use crate::act::{Act, ActKind};
 use crate::effect::Effect;

@@ -179,7 +179,14 @@ fn work(
     understood: &Mutex<Option<Call>>,
 ) -> Result<Printed, Failure> {
     let bytes = document(stdin)?;
-    let call = read(host, options, &bytes, &started.variable, started.directory.as_deref())?;
+    let call = match read(host, options, &bytes, &started.variable, started.directory.as_deref()) {
+        Ok(call) => call,
+        // Whatever the arguments say, nothing but this stands before the call.
+        Err(failure) if failure.code == "HOOK_WRONG_HOST" && is_gate(host, &bytes) => {
+            return Ok((host.fail)(Part::Gate, &failure.reason()));
+        }
+        Err(failure) => return Err(failure),
+    };
     *understood.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.clone());
     let place = link::Place::find(started, options)?;
     if matches!(call.part, Part::Result | Part::Notice) {
@@ -188,6 +195,13 @@ fn work(
     }
     let answer = decide(host, options, started, &place, &call, end)?;
     Ok((host.say)(&call, &fitted(host, options, &call, answer)))
+}
+
+/// Whether a document says that it is about an event before a call.
+fn is_gate(host: &Host, bytes: &[u8]) -> bool {
+    let document: serde_json::Value = serde_json::from_slice(bytes).unwrap_or_default();
+    let event = document.get("hook_event_name").and_then(|event| event.as_str());
+    host.events.iter().any(|(known, part)| event == Some(known) && *part == Part::Gate)
 }
 
 /// Reads a document of a host.

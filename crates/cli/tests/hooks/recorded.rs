@@ -178,14 +178,16 @@ fn a_document_of_another_host_or_event_is_denied() {
             assert!(is_named, "{text}");
         }
     }
-    let said = answered(
-        &home,
-        "claude",
-        "PreToolUse",
-        fixture("claude/PostToolUse.Bash").to_string().as_bytes(),
-        &[],
-    );
-    assert!(said.code == Some(2) && said.error.contains("[HOOK_WRONG_HOST]"), "{said:?}");
+    let pairs = [("PreToolUse", "PostToolUse.Bash"), ("PostToolUse", "PreToolUse.Bash")];
+    for (event, document) in pairs {
+        let document = fixture(&format!("claude/{document}")).to_string();
+        let said = answered(&home, "claude", event, document.as_bytes(), &[]);
+        assert!(said.code == Some(2) && said.error.contains("[HOOK_WRONG_HOST]"), "{said:?}");
+    }
+    let mut document = fixture("claude/PreToolUse.Bash");
+    document.as_object_mut().unwrap().remove("hook_event_name");
+    let said = answered(&home, "claude", "PreToolUse", document.to_string().as_bytes(), &[]);
+    assert!(said.code == Some(2) && said.error.contains("[HOOK_BAD_INPUT]"), "{said:?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             .iter()
             .any(|disk| path.starts_with(disk) || place.normalised.starts_with(disk))
         {
-            found.about("disk", "writes to a disk");
+            found.about("disk", "overwrites a disk or file system");
         }
         if scene.world.is_shared(path) {
             found.add("hard_link", act.span, None);

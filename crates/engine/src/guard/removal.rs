@@ -84,7 +84,10 @@ fn critical(
     ground: &Ground,
     is_remover: bool,
 ) -> Option<&'static str> {
-    let place = touched.place.as_ref()?;
+    let Some(place) = &touched.place else {
+        // Nobody said where the home is, but a home it is.
+        return is_whole_home(touched, ground).then_some("a home directory");
+    };
     for path in [Some(&place.normalised), place.resolved.as_ref()].into_iter().flatten() {
         let (path, is_all) = match path.rsplit_once('/') {
             // `*` directly in a directory is all that is in it.
@@ -121,6 +124,21 @@ fn critical(
         }
     }
     None
+}
+
+/// Whether what an act touches is somebody's home, or everything directly in it.
+pub(crate) fn is_whole_home(touched: &Touched, ground: &Ground) -> bool {
+    let whole = |path: &str| {
+        let path = path.strip_suffix("/*").unwrap_or(path);
+        path.trim_end_matches('/').to_owned()
+    };
+    match &touched.place {
+        Some(place) => is_home(&whole(&place.normalised), ground),
+        None => {
+            let written = whole(&touched.written);
+            written.starts_with('~') && !written.contains('/')
+        }
+    }
 }
 
 /// Whether a path is somebody's home.

@@ -3,7 +3,7 @@
 use super::facts::is_stream;
 use super::{Bench, Facts};
 use crate::effect::Effect;
-use crate::guard::Finding;
+use crate::guard::{Finding, is_whole_home};
 use crate::place::Touched;
 use crate::rule::paths::Meant;
 use crate::tool::ToolKind;
@@ -58,10 +58,10 @@ impl Bench<'_> {
                 program.starts_with("mkfs") || facts.touched.iter().any(is_device)
             }
             "critical_removal" => facts.changed().any(|touched| {
-                touched.place.as_ref().is_some_and(|place| {
-                    let path = place.normalised.trim_end_matches("/*").trim_end_matches('/');
-                    path.is_empty() || self.ground.home.as_deref() == Some(path)
-                })
+                let is_root = touched.place.as_ref().is_some_and(|place| {
+                    place.normalised.trim_end_matches("/*").trim_end_matches('/').is_empty()
+                });
+                is_root || is_whole_home(touched, self.ground)
             }),
             _ => false,
         })

@@ -238,6 +238,10 @@ pub(crate) fn names(spec: &Spec, call: &Call) -> Names {
     if let Some(separator) = spec.separator.as_deref().filter(|separator| *separator != "__") {
         let fixed = spec.name.split('*').next().unwrap_or_default();
         let rest = call.tool.strip_prefix(fixed).unwrap_or(&call.tool);
+        if !fixed.is_empty() && !rest.contains(separator) {
+            // The host says that it is one, and not of which server.
+            names.sure.push(format!("mcp____{rest}"));
+        }
         for (at, _) in rest.match_indices(separator).take(SPLITS) {
             let (server, tool) = (rest.get(..at), rest.get(at + separator.len()..));
             if let (Some(server), Some(tool)) = (server, tool) {

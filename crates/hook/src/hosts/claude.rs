@@ -33,6 +33,9 @@ fn read(given: &Given<'_>) -> Result<Call, Failure> {
     let host = if is_copilot { "copilot" } else { "claude" };
     let mut call = like(given, host, EVENTS)?;
     call.is_attended = (given.variable)("CLAUDE_CODE_SESSION_ATTENDED").map(|value| value != "0");
+    if !given.fields.has("hook_event_name") {
+        return Err(Failure::input("`hook_event_name` is missing"));
+    }
     if call.part == Part::Gate && !is_copilot && call.call_id.is_none() {
         return Err(Failure::input("`tool_use_id` is missing"));
     }
