@@ -227,6 +227,7 @@ pub struct NewKey {
 #[serde(deny_unknown_fields)]
 pub struct NewRun {
     /// What it is called; a new name where absent.
+    #[serde(alias = "id")]
     pub run: Option<String>,
     /// The session it belongs to.
     pub session: Option<String>,

@@ -72,6 +72,8 @@ impl Serve {
             .await
             .with_context(|| format!("cannot listen on {}", config.listen))?;
         let at = tcp.local_addr()?;
+        // Port 0 is none that anybody could be told.
+        let config = Config { listen: at, ..config };
         let scheme = if config.tls.is_some() { "https" } else { "http" };
         let node = open(Parts {
             store,

@@ -5,6 +5,7 @@
 
 use portcullis_approval::{Ask, CallText, Grant, Granted};
 use portcullis_engine::arg::Arg;
+use portcullis_engine::effect::Effect;
 use portcullis_engine::verdict::{JudgedAct, Tier};
 use portcullis_engine::{Outcome, Verdict, catalog};
 use portcullis_wire::dialects::agentbot::answers::one_line;
@@ -64,9 +65,26 @@ pub(super) fn denied(verdict: &Verdict) -> String {
     let message = reason.map_or("a policy denies it", |reason| reason.message.as_str());
     let is_found = reason.is_some_and(|reason| is_blocking(&reason.code));
     if is_found && verdict.tier == Tier::Destructive {
-        return format!("Blocked: {}", destructive(message));
+        let removed = verdict.acts.iter().filter(denies).find_map(removed);
+        return format!("Blocked: {}", destructive(removed.as_deref().unwrap_or(message)));
     }
     format!("Denied: {}", one_line(message))
+}
+
+/// What a recursive removal would take away.
+fn removed(judged: &JudgedAct) -> Option<String> {
+    let act = &judged.act;
+    let is_recursive = ["-r", "-R", "--recursive"].iter().any(|name| act.options.contains(name));
+    let is_found = judged.findings.iter().any(|finding| finding.guard.ends_with("_removal"));
+    let mut targets = Vec::new();
+    for touched in judged.touched.iter().filter(|touched| touched.effect == Effect::Delete) {
+        if !targets.contains(&touched.written.as_str()) {
+            targets.push(&touched.written);
+        }
+    }
+    let is_known = !targets.is_empty() && targets.iter().all(|target| !target.is_empty());
+    let is_removal = act.base_name() == Some("rm") && is_recursive && is_found && is_known;
+    is_removal.then(|| format!("recursive removal of {}", targets.join(", ")))
 }
 
 /// Whether a reason of this code blocks a destructive call, rather than a rule or a mode.

@@ -54,6 +54,10 @@ impl Talk {
         let gate = if is_write { "write" } else { "read" };
         for (list, globs) in [("allow", &patch.allow), ("deny", &patch.deny)] {
             for (index, glob) in globs.iter().enumerate() {
+                if let Some(open) = unclosed(glob) {
+                    let reason = format!("`{glob}` has a `{open}` that is never closed");
+                    return Err(invalid(&format!("{list}.{index}"), &reason));
+                }
                 let text = json!({ "paths": { gate: { list: [glob] } } });
                 if let Err(error) = PolicyText::from_json(&text) {
                     return Err(invalid(&format!("{list}.{index}"), &error.message));
@@ -86,4 +90,19 @@ impl Talk {
 
 fn invalid(path: &str, reason: &str) -> Refusal {
     Refusal::new("VALIDATION_ERROR", format!("Invalid message: {path}: {reason}"))
+}
+
+/// A bracket or brace of a glob that is opened and never closed; a `\\` takes its meaning away.
+fn unclosed(glob: &str) -> Option<char> {
+    let mut open = None;
+    let mut chars = glob.chars();
+    while let Some(character) = chars.next() {
+        match (character, open) {
+            ('\\', _) => drop(chars.next()),
+            ('[', None | Some('{')) | ('{', None) => open = Some(character),
+            (']', Some('[')) | ('}', Some('{')) => open = None,
+            _ => {}
+        }
+    }
+    open
 }

@@ -9,6 +9,8 @@ use portcullis_wire::dialects::comma::Prepare;
 use portcullis_wire::dialects::comma::frames::{
     Conversation, Frame, ListedRun, ListedStrategy, Shown,
 };
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::NAME;
@@ -253,7 +255,8 @@ fn strategy(path: &str, cwd: Option<&str>) -> Result<About, String> {
     };
     let base = file.file_name().map(|base| base.to_string_lossy().into_owned());
     let name = members.get("name").and_then(Value::as_str).map(str::to_owned).or(base);
-    let agents = members.get("agents").and_then(Value::as_object);
+    // In the order of the file, which a map does not keep.
+    let Named { agents: Keys(agents) } = serde_json::from_str(&text).unwrap_or_default();
     let flow = members.get("flow").filter(|flow| flow.is_object());
     Ok(About {
         status: Status::Pending,
@@ -261,7 +264,39 @@ fn strategy(path: &str, cwd: Option<&str>) -> Result<About, String> {
         name: name.unwrap_or_default(),
         strategy: file.to_string_lossy().into_owned(),
         flow: flow.cloned().unwrap_or_else(|| json!({})),
-        agents: agents.map(|agents| agents.keys().cloned().collect()).unwrap_or_default(),
+        agents,
         ..About::default()
     })
+}
+
+/// What a strategy file says about its agents.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Named {
+    agents: Keys,
+}
+
+/// The names of an object's members, as they stand.
+#[derive(Default)]
+struct Keys(Vec<String>);
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Keys, D::Error> {
+        deserializer.deserialize_map(Keys::default())
+    }
+}
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = Keys;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Keys, A::Error> {
+        while let Some((name, IgnoredAny)) = members.next_entry()? {
+            self.0.push(name);
+        }
+        Ok(self)
+    }
 }
