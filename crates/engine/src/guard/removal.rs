@@ -132,13 +132,11 @@ pub(crate) fn is_whole_home(touched: &Touched, ground: &Ground) -> bool {
         let path = path.strip_suffix("/*").unwrap_or(path);
         path.trim_end_matches('/').to_owned()
     };
-    match &touched.place {
-        Some(place) => is_home(&whole(&place.normalised), ground),
-        None => {
-            let written = whole(&touched.written);
-            written.starts_with('~') && !written.contains('/')
-        }
+    if let Some(place) = &touched.place {
+        return is_home(&whole(&place.normalised), ground);
     }
+    let written = whole(&touched.written);
+    written.starts_with('~') && !written.contains('/')
 }
 
 /// Whether a path is somebody's home.
