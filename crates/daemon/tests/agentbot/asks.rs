@@ -260,10 +260,8 @@ async fn ab_11_a_destructive_call_passes_as_it_was_enabled_and_no_other_does() {
         (&json!("rm -rf /srv/data"), &json!("destructive"))
     );
     assert_eq!(told["agentId"], "agent-1");
-    assert_eq!(
-        format!("Blocked: {}", told["reason"].as_str().unwrap()),
-        blocked["reason"].as_str().unwrap()
-    );
+    assert_eq!(blocked["reason"], "Blocked: Destructive: recursive removal of /srv/data");
+    assert!(told["reason"].as_str().unwrap().starts_with("Destructive: "), "{told}");
 
     let body = json!({ "callDigest": told["callDigest"], "minutes": 1, "uses": 2 });
     let (status, enabled) = house.post("/api/permissions/enable", &house.approver, &body).await;
