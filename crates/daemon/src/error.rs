@@ -143,11 +143,5 @@ pub fn json_response(status: StatusCode, body: &impl serde::Serialize) -> Respon
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    let mut response = (status, headers, bytes).into_response();
-    if status == StatusCode::PAYLOAD_TOO_LARGE {
-        // The rest of the body is not read, so nothing else can come on this connection.
-        let value = axum::http::HeaderValue::from_static("close");
-        response.headers_mut().insert(header::CONNECTION, value);
-    }
-    response
+    (status, headers, bytes).into_response()
 }

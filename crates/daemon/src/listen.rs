@@ -1,11 +1,12 @@
 //! Listeners: connections in, requests to the router, and what is known about who connects.
 
+mod rest;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use axum::http::Request;
 use axum::serve::Listener;
 use hyper::body::Incoming;
@@ -15,7 +16,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
-use tower::ServiceExt;
 
 use crate::authority::stopped;
 
@@ -218,7 +218,7 @@ async fn serve<S>(
 {
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(connection.clone());
-        router.clone().oneshot(request.map(Body::new))
+        rest::answer(router.clone(), request)
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);

@@ -1,6 +1,8 @@
 //! Bodies that are wrong get an error that names the field; nothing gets a 5xx.
 
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::node::Node;
 
@@ -35,6 +37,37 @@ async fn what_is_wrong_with_a_body_is_named() {
         assert_eq!(reply.status, status, "`{body}`: {}", reply.text);
         let message = reply.json()["error"]["message"].as_str().unwrap().to_owned();
         assert!(message.contains(want), "`{body}`: {message}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_before_the_body_has_come_keeps_the_connection() {
+    let node = Node::start().await;
+    let large = "x".repeat(9 << 20);
+    #[rustfmt::skip]
+    let cases = [
+        ("POST /v1/calls",     "",            "{}",    "401"),
+        ("POST /v1/asks/x",    "",            "{}",    "405"),
+        ("POST /nowhere",      "",            "{}",    "404"),
+        ("PUT /agentscope/sessions/s/context", &node.agent, "{}", "403"),
+        ("POST /v1/calls",     &node.agent,   &large,  "413"),
+    ];
+    let mut stream = TcpStream::connect(node.address).await.unwrap();
+    for (line, key, body, want) in cases {
+        let (host, length) = (node.address, body.len());
+        let key =
+            if key.is_empty() { String::new() } else { format!("Authorization: Bearer {key}\r\n") };
+        let head =
+            format!("{line} HTTP/1.1\r\nHost: {host}\r\n{key}Content-Length: {length}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // Time enough to refuse it, had nobody the patience for the body.
+        tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+        stream.write_all(body.as_bytes()).await.unwrap();
+        let mut start = [0; 4096];
+        let read = stream.read(&mut start).await.unwrap();
+        let reply = String::from_utf8_lossy(start.get(..read).unwrap()).into_owned();
+        assert!(reply.starts_with(&format!("HTTP/1.1 {want}")), "{line}: `{reply}`");
+        assert!(!reply.to_lowercase().contains("connection: close"), "{line}: {reply}");
     }
 }
 
