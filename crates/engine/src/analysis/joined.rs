@@ -1,7 +1,7 @@
 //! Names in pieces: what several words that a script writes out name together.
 //!
 //! A word of two variables is not known before it runs, but what the variables may hold is kept
-//! ([`names`](super::names)). Whatever of it makes a listed secret is handed to the command.
+//! ([`names`]). Whatever of it makes a listed secret is handed to the command.
 
 use portcullis_shell::{List, Part, PartKind, Word};
 
