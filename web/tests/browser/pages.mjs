@@ -87,7 +87,10 @@ export const pages = {
     const saving = page.locator(".row-card", { hasText: "Bash(npm install" }).first();
     await saving.getByRole("button", { name: "Preview" }).click();
     await saving.locator(".examples li").first().waitFor();
+    // Whoever leaves before the daemon has answered may take the request along.
+    const told = page.waitForResponse((reply) => reply.request().method() === "POST");
     await saving.getByRole("button", { name: "Add the rule" }).click();
+    assert.ok((await told).ok());
     await page.goto(`${daemon.url}/#/inbox`);
     await waiting(page, 0);
     assert.equal((await daemon.call("npm install d")).outcome, "allow");
