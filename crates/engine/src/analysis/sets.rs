@@ -107,27 +107,66 @@ impl Numbers<'_> {
         match program {
             b"command" if self.only_looks(words) => {}
             b"eval" | b"source" | b"." | b"builtin" | b"command" => self.is_lost = true,
-            b"read" | b"mapfile" | b"readarray" | b"getopts" | b"printf" | b"wait" | b"unset" => {
+            b"read" | b"mapfile" | b"readarray" | b"getopts" | b"wait" | b"unset" => {
                 for word in words {
-                    self.note(lossless(self.tree.text(word.span)), false);
+                    self.named(word);
                 }
             }
-            b"declare" | b"local" | b"typeset" | b"export" | b"readonly" | b"let" => {
-                for word in words {
-                    let text = lossless(self.tree.text(word.span));
-                    if text.starts_with('-') && text.contains('n') {
+            b"printf" | b"print" => match words {
+                [option, name, ..] if self.tree.text(option.span) == b"-v" => self.named(name),
+                // What may be the option may name anything.
+                [option, ..] => match self.tree.value(option) {
+                    Value::Literal(text) => self.is_lost |= text.starts_with(b"-v"),
+                    Value::Tainted(taint) if !taint.prefix.is_empty() => {}
+                    Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => {
                         self.is_lost = true;
                     }
-                    match text.split_once('=') {
-                        Some((name, value)) => {
-                            self.note(name.trim_end_matches('+').to_owned(), is_integer(value));
+                },
+                [] => {}
+            },
+            b"declare" | b"local" | b"typeset" | b"export" | b"readonly" => {
+                for word in words {
+                    self.declared(word);
+                }
+            }
+            b"let" => {
+                for word in words {
+                    match self.tree.value(word) {
+                        Value::Literal(text) => self.expression(&lossless(text)),
+                        Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => {
+                            self.is_lost = true;
                         }
-                        None => self.note(text, false),
                     }
                 }
             }
             _ => {}
         }
+    }
+
+    /// A name that a builtin sets; one that is not known may be any.
+    fn named(&mut self, word: &Word) {
+        match self.tree.value(word) {
+            Value::Literal(text) => self.note(lossless(text), false),
+            Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => self.is_lost = true,
+        }
+    }
+
+    /// `x=1`, or a name alone.
+    fn declared(&mut self, word: &Word) {
+        let text = match self.tree.value(word) {
+            Value::Literal(text) => lossless(text),
+            Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => {
+                lossless(self.tree.text(word.span))
+            }
+        };
+        if text.starts_with('-') && text.contains('n') {
+            self.is_lost = true;
+        }
+        let (name, value) = text.split_once('=').unwrap_or((&text, ""));
+        let name = name.trim_end_matches('+');
+        // What is put together may be any name.
+        self.is_lost |= name.contains(['$', '`', '"', '\'', '\\', '{']);
+        self.note(name.to_owned(), is_integer(value));
     }
 
     /// `command -v x` runs nothing.

@@ -4,6 +4,7 @@ use super::{Reading, words};
 use crate::act::{Assigned, Shown};
 use crate::analysis::names;
 use crate::arg::{Arg, Text, escaped};
+use crate::catalog;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{self, Setting, setting};
 use crate::language;
@@ -285,8 +286,8 @@ pub(super) fn trap(reading: &mut Reading<'_, '_>) {
         Some(Some(text)) => {
             let text = text.to_owned();
             let mut signals = operands.iter().skip(1).map(Arg::as_known);
-            if signals.any(|signal| signal.is_none_or(comes_between)) && sets_variables(&text) {
-                reading.dynamic("variables are set between any two commands");
+            if signals.any(|signal| signal.is_none_or(comes_between)) && changes_shell(&text) {
+                reading.dynamic("the shell is changed between any two commands");
             }
             let dialect = reading.analysis.dialect;
             reading.inner.push(Inner::Text(text, dialect));
@@ -301,13 +302,14 @@ fn comes_between(signal: &str) -> bool {
     matches!(name.trim_start_matches("SIG"), "DEBUG" | "ERR" | "RETURN" | "ZERR")
 }
 
-/// Whether a text may set variables, as far as its letters tell.
-fn sets_variables(text: &str) -> bool {
-    let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
-    text.contains('=')
-        || words.any(|word| {
-            reads_input(word) || matches!(word, "printf" | "getopts" | "eval" | "source")
-        })
+/// Whether a text may set variables, move or change how words are read, as far as its words tell.
+fn changes_shell(text: &str) -> bool {
+    let is_end = |letter: char| letter.is_whitespace() || ";&|(){}`'\"$<>".contains(letter);
+    let is_changer = |word: &str| {
+        let is_builtin = catalog::find(word).is_some_and(|program| program.is_builtin);
+        is_builtin && !lists::SAYERS.contains(&word)
+    };
+    text.contains('=') || text.split(is_end).any(is_changer)
 }
 
 /// `set`: options that change how later text is read.
