@@ -10,6 +10,7 @@ mod keys;
 mod lists;
 mod options;
 mod sensitive;
+mod shelves;
 mod tools;
 mod write;
 
@@ -22,6 +23,7 @@ use entry::{Entry, Program};
 fn main() {
     println!("cargo::rerun-if-changed=data");
     println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=src/shelf/mark.rs");
     if let Err(message) = compile() {
         println!("cargo::error={message}");
     }

@@ -1,12 +1,14 @@
 //! Compiles the sensitive paths: `data/sensitive_paths.toml` becomes a static table.
 //!
 //! Every pattern is filed under one of its segments that has no star, so that a path is held
-//! only against patterns that share a segment with it.
+//! only against patterns that share a segment with it; the others by what their names demand.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use toml::{Table, Value};
+
+use crate::shelves;
 
 /// The text of `sensitive.rs`.
 pub fn compile(text: &str) -> Result<String, String> {
@@ -14,7 +16,7 @@ pub fn compile(text: &str) -> Result<String, String> {
     let paths = table.get("path").and_then(Value::as_array).ok_or("`path` is no list")?;
     let mut out = String::from("pub(super) static PATTERNS: &[Pattern] = &[\n");
     let mut filed: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let (mut ends, mut begins, mut wild) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut unfiled, mut hints) = (String::new(), String::new());
     for (place, path) in paths.iter().enumerate() {
         let path = path.as_table().ok_or("a path is no table")?;
         let known = ["pattern", "read", "write", "except", "finding", "why", "match", "not"];
@@ -43,36 +45,26 @@ pub fn compile(text: &str) -> Result<String, String> {
             list("match").join("\u{1f}"),
             list("not").join("\u{1f}"),
         );
+        let is_directory = split.last() == Some(&"**");
+        let named = split.iter().rev().nth(usize::from(is_directory)).unwrap_or(&"*");
+        let (reads, writes) = (flag("read"), flag("write"));
+        let _ = writeln!(hints, "Hint::new({named:?}, {is_directory}, {reads}, {writes}),");
         let mut segments = split.iter();
-        let literal = segments.rfind(|segment| !segment.contains(['*', '?', '[']));
-        match (literal, split.as_slice()) {
-            (Some(segment), _) => filed.entry((*segment).to_owned()).or_default().push(place),
-            // Names that only end or begin so are told apart without looking further.
-            (None, ["**", name]) if is_end(name) => ends.push((name.trim_matches('*'), place)),
-            (None, ["**", name]) if is_beginning(name) => {
-                begins.push((name.trim_matches('*'), place));
+        match segments.rfind(|segment| !segment.contains(['*', '?', '['])) {
+            Some(segment) => filed.entry((*segment).to_owned()).or_default().push(place),
+            None => {
+                let _ = writeln!(unfiled, "(Letters::demanded({named:?}), {place}),");
             }
-            (None, _) => wild.push(place),
         }
     }
     let _ = writeln!(out, "];\npub(super) static FILED: &[(&str, &[u16])] = &[");
     let mut filed: Vec<(String, Vec<usize>)> = filed.into_iter().collect();
-    filed.sort_by_key(|(segment, _)| segment.len());
+    let starts = shelves::sort(&mut filed);
     for (segment, places) in filed {
         let _ = writeln!(out, "({segment:?}, &{places:?}),");
     }
-    let _ = writeln!(out, "];\npub(super) static ENDS: &[(&str, u16)] = &{ends:?};");
-    let _ = writeln!(out, "pub(super) static BEGINS: &[(&str, u16)] = &{begins:?};");
-    let _ = writeln!(out, "pub(super) static WILD: &[u16] = &{wild:?};");
+    let _ = writeln!(out, "];\npub(super) static STARTS: &[u16] = &{starts:?};");
+    let _ = writeln!(out, "pub(super) static UNFILED: &[(Letters, u16)] = &[\n{unfiled}];");
+    let _ = writeln!(out, "pub(super) static HINTS: &[Hint] = &[\n{hints}];");
     Ok(out)
-}
-
-/// Whether a name is one star and then text.
-fn is_end(name: &str) -> bool {
-    name.strip_prefix('*').is_some_and(|rest| !rest.contains(['*', '?', '[']))
-}
-
-/// Whether a name is text and then one star.
-fn is_beginning(name: &str) -> bool {
-    name.strip_suffix('*').is_some_and(|rest| !rest.contains(['*', '?', '[']))
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use crate::entry::{EFFECTS, Entry, Except, Format, Program, When};
 use crate::options::OptionToken;
+use crate::shelves;
 
 /// The text of `catalog.rs`.
 pub fn catalog(programs: &BTreeMap<String, Program>) -> Result<String, String> {
@@ -32,12 +33,14 @@ pub fn catalog(programs: &BTreeMap<String, Program>) -> Result<String, String> {
     let mut out = std::mem::take(&mut writer.out);
     let _ = writeln!(out, "pub(super) static PROGRAMS: &[Program] = &[\n{rows}];");
     let _ = writeln!(out, "pub(super) static NAMES: &[(&str, u16)] = &[");
-    let mut names: Vec<(&str, usize)> = names.into_iter().collect();
-    names.sort_by_key(|(name, _)| name.len());
+    let mut names: Vec<(String, usize)> =
+        names.into_iter().map(|(name, place)| (name.to_owned(), place)).collect();
+    let starts = shelves::sort(&mut names);
     for (name, place) in names {
         let _ = writeln!(out, "({name:?}, {place}),");
     }
-    let _ = writeln!(out, "];\npub(super) static TEXT: &str = {:?};", writer.names.text);
+    let _ = writeln!(out, "];\npub(super) static STARTS: &[u16] = &{starts:?};");
+    let _ = writeln!(out, "pub(super) static TEXT: &str = {:?};", writer.names.text);
     Ok(out)
 }
 

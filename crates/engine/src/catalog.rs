@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 
 use crate::effect::Effects;
+use crate::shelf::shelf;
 
 include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
 
@@ -458,12 +459,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The program of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Program> {
-    let place = NAMES.binary_search_by(|(known, _)| by_length(known, name)).ok()?;
-    PROGRAMS.get(usize::from(NAMES.get(place)?.1))
+    let mut near = shelf(NAMES, STARTS, name).iter();
+    let (_, place) = near.find(|(known, _)| *known == name)?;
+    PROGRAMS.get(usize::from(*place))
 }
 
 /// How names of the tables are sorted: most are told apart by their length alone.
-pub(crate) fn by_length(one: &str, other: &str) -> Ordering {
+fn by_length(one: &str, other: &str) -> Ordering {
     one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }
 

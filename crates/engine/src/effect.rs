@@ -76,7 +76,12 @@ pub struct Effects(pub u16);
 impl Effects {
     /// The members, from harmless to unknown.
     pub fn iter(self) -> impl Iterator<Item = Effect> {
-        Effect::ALL.into_iter().filter(move |&effect| self.has(effect))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let effect = Effect::ALL.get(left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(*effect)
+        })
     }
 
     /// Whether the set holds an effect.

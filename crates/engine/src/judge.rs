@@ -18,7 +18,7 @@ use std::sync::Arc;
 use portcullis_shell::RefusalKind;
 
 use crate::act::{Act, ActKind};
-use crate::analysis::Unread;
+use crate::arg::Arg;
 use crate::call::Call;
 use crate::effect::{Effect, EffectOn};
 use crate::guard::Finding;
@@ -162,7 +162,8 @@ impl<'a> Bench<'a> {
             .into_iter()
             .any(|outcome| bench.rules.any(outcome).is_some());
         if has_strict {
-            let words = found.unread.iter().flat_map(Unread::acts);
+            let concerns = |word: &Arg, span| bench.may_concern(word, span);
+            let words = found.unread.iter().flat_map(|unread| unread.acts(concerns));
             acts.extend(words.map(|act| bench.facts(act)));
         }
         if let (Some(fault), Some(first)) = (found.fault, acts.first_mut()) {
@@ -211,7 +212,8 @@ impl<'a> Bench<'a> {
         let always = self.always(&facts, outcome);
         let is_read_only = has_acts && facts.iter().all(|facts| facts.is_read_only);
         let tier = facts.iter().map(|facts| facts.tier).max().unwrap_or(Tier::Review);
-        let acts = facts
+        let mut acts = Vec::with_capacity(facts.len());
+        let judged = facts
             .into_iter()
             .zip(steps)
             .map(|(facts, step)| JudgedAct {
@@ -230,8 +232,8 @@ impl<'a> Bench<'a> {
             })
             .filter(|judged| {
                 judged.act.kind != ActKind::Scanned || judged.outcome != Outcome::Allow
-            })
-            .collect();
+            });
+        acts.extend(judged);
         Verdict {
             outcome,
             tier,

@@ -28,6 +28,7 @@ pub mod policy_text;
 mod reader;
 pub mod rule;
 pub mod sensitive;
+mod shelf;
 mod suggest;
 pub mod tool;
 pub mod usage;

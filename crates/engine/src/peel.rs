@@ -54,14 +54,15 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         analysis.push(act);
         return;
     }
-    let Some(written) = act.program().map(str::to_owned) else {
+    let Some(written) = act.program() else {
         act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
         act.effects.push(EffectOn::of(Effect::Execute));
         analysis.suspect_program(&act);
         analysis.push(act);
         return;
     };
-    let function = analysis.state.functions.get(&written).cloned();
+    let is_alias = analysis.state.aliases.contains(written);
+    let function = analysis.state.functions.get(written).cloned();
     let is_function = function.is_some();
     if let Some(function) = function {
         act.is_call = true;
@@ -84,19 +85,20 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
             return;
         }
     }
-    if analysis.state.aliases.contains(&written) {
+    if is_alias {
         act.unknown = Some(unknown(&act, "an alias may stand for this name", true));
     }
     if analysis.ground.folds_names && !is_function {
         fold_names(&mut act);
     }
-    let written = act.program().map_or(written, str::to_owned);
     let is_zsh = analysis.dialect == Dialect::Zsh;
-    let found = program_name(&written).and_then(catalog::find);
+    let found = act.program().and_then(program_name).and_then(catalog::find);
     let Some(program) = found.filter(|program| !program.is_zsh || is_zsh) else {
+        let written = act.program().unwrap_or_default();
         let message = format!("program `{written}` is not known");
+        let is_path = written.contains('/');
         act.unknown.get_or_insert(unknown(&act, &message, false));
-        let effect = if written.contains('/') { Effect::Execute } else { Effect::Unknown };
+        let effect = if is_path { Effect::Execute } else { Effect::Unknown };
         act.effects.push(EffectOn::of(effect));
         analysis.suspect_unread(&act.args.clone(), &act);
         analysis.name_files(&mut act, None);

@@ -169,7 +169,11 @@ fn join(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
     if written.starts_with('/') {
         return Some(written.to_owned());
     }
-    Some(format!("{directory}/{written}"))
+    let mut joined = String::with_capacity(directory.len() + written.len() + 1);
+    joined.push_str(directory);
+    joined.push('/');
+    joined.push_str(written);
+    Some(joined)
 }
 
 /// The path without `.`, `..` and doubled separators, absolute in `directory`.
@@ -178,21 +182,17 @@ pub fn normalise(path: &str, directory: &str) -> String {
     if is_normal(path) {
         return path.to_owned();
     }
-    let mut parts: Vec<&str> = Vec::new();
     let base = if path.starts_with('/') { "" } else { directory };
+    let mut out = String::with_capacity(base.len() + path.len() + 1);
     for part in base.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
-            ".." => {
-                parts.pop();
+            ".." => out.truncate(out.rfind('/').unwrap_or(0)),
+            _ => {
+                out.push('/');
+                out.push_str(part);
             }
-            _ => parts.push(part),
         }
-    }
-    let mut out = String::with_capacity(base.len() + path.len() + 1);
-    for part in parts {
-        out.push('/');
-        out.push_str(part);
     }
     if out.is_empty() {
         out.push('/');

@@ -3,18 +3,21 @@
 //! The list is data (`data/sensitive_paths.toml`), compiled into a static table. To add a path,
 //! add a line there with examples both ways; `tests/sensitive.rs` checks them.
 
+mod hint;
 mod overlap;
 
 pub use overlap::may_share;
 
 use std::borrow::Cow;
 
-use crate::catalog::by_length;
 use crate::glob;
+use crate::shelf::shelf;
+use hint::{Aim, Letters};
 
 /// The compiled list.
 mod table {
     use super::Pattern;
+    use super::hint::{Hint, Letters};
 
     include!(concat!(env!("OUT_DIR"), "/sensitive.rs"));
 }
@@ -59,18 +62,16 @@ pub fn patterns() -> &'static [Pattern] {
 #[must_use]
 pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
     let path = folded(path);
-    let segments: Vec<&str> = segments(&path).collect();
-    let name = segments.last().copied().unwrap_or_default();
-    let filed = segments.iter().flat_map(|segment| filed(segment));
-    let last = name.as_bytes().last();
-    let is_end = |end: &str| end.as_bytes().last() == last && name.ends_with(end);
-    let ends = table::ENDS.iter().filter(|(end, _)| is_end(end));
-    let begins = table::BEGINS.iter().filter(|(begin, _)| name.starts_with(begin));
-    filed
-        .chain(ends.chain(begins).map(|(_, place)| place))
-        .chain(table::WILD)
-        .filter_map(|&place| table::PATTERNS.get(usize::from(place)))
-        .filter(|pattern| pattern.concerns(access) && pattern.fits_segments(&segments))
+    let name = segments(&path).next_back().unwrap_or_default();
+    let letters = Letters::of(name);
+    let unfiled = table::UNFILED.iter().filter(|(demanded, _)| letters.hold(*demanded));
+    segments(&path)
+        .flat_map(filed)
+        .chain(unfiled.map(|(_, place)| place))
+        .map(|&place| usize::from(place))
+        .filter(|&place| table::HINTS.get(place).is_some_and(|hint| hint.may_fit(letters, access)))
+        .filter_map(|place| table::PATTERNS.get(place))
+        .filter(|pattern| pattern.fits_path(&path, name))
         .max_by_key(|pattern| pattern.denies)
 }
 
@@ -100,30 +101,19 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     };
     // The nearest one is the shortest.
     let nearness = |pattern: &&Pattern| (!pattern.denies, pattern.pattern.len(), pattern.pattern);
-    if !is_anywhere && parts.contains(&"**") {
-        return table::PATTERNS.iter().filter(is_shared).min_by_key(nearness);
-    }
-    // Otherwise some part that is written must be what a pattern is filed under; those that
-    // nobody wrote tell nothing.
-    let written = parts.iter().filter(|part| **part != "**");
-    let (open, plain): (Vec<&str>, Vec<&str>) = written.partition(|part| is_open(part));
-    let near = |known: &str| open.iter().any(|part| overlap::is_near(part, known));
-    let by_open = table::FILED.iter().filter(|(known, _)| near(known));
-    let unfiled = table::ENDS.iter().chain(table::BEGINS).map(|(_, place)| place);
-    plain
-        .iter()
-        .flat_map(|part| filed(part))
-        .chain(by_open.flat_map(|(_, places)| *places))
-        .chain(unfiled.chain(table::WILD))
-        .filter_map(|&place| table::PATTERNS.get(usize::from(place)))
+    let aims: Vec<Aim> = parts.iter().map(|part| Aim::of(part)).collect();
+    let hints = table::HINTS.iter().zip(table::PATTERNS);
+    hints
+        .filter(|(hint, _)| hint.may_be_aimed_at(&aims, access))
+        .map(|(_, pattern)| pattern)
         .filter(is_shared)
         .min_by_key(nearness)
 }
 
 /// The places of patterns that are filed under a segment.
 fn filed(segment: &str) -> &'static [u16] {
-    let place = table::FILED.binary_search_by(|(known, _)| by_length(known, segment)).ok();
-    place.and_then(|place| table::FILED.get(place)).map_or(&[][..], |(_, places)| *places)
+    let mut near = shelf(table::FILED, table::STARTS, segment).iter();
+    near.find(|(known, _)| *known == segment).map_or(&[][..], |(_, places)| *places)
 }
 
 /// Whether a segment is more than a plain name.
@@ -233,18 +223,16 @@ impl Pattern {
         self.segments.last() == Some(&"**")
     }
 
-    fn fits_segments(&self, path: &[&str]) -> bool {
+    fn fits_path(&self, path: &str, name: &str) -> bool {
         // Most are told apart by the name alone.
-        if let (Some(last), Some(name)) = (self.segments.last(), path.last())
-            && *last != "**"
-            && !fits_name(last, name)
-        {
+        if self.segments.last().is_some_and(|last| *last != "**" && !fits_name(last, name)) {
             return false;
         }
-        fits_all(self.segments, path)
+        let path: Vec<&str> = segments(path).collect();
+        fits_all(self.segments, &path)
             && !self.except.iter().any(|except| {
                 let except: Vec<&str> = segments(except).collect();
-                fits_all(&except, path)
+                fits_all(&except, &path)
             })
     }
 }
@@ -267,8 +255,9 @@ fn fits_all(pattern: &[&str], path: &[&str]) -> bool {
     fits_segments(pattern, path)
 }
 
-fn segments(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|segment| !segment.is_empty())
+fn segments(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    // Paths are short: looking at each byte is the quickest.
+    path.split(|letter: char| letter == '/').filter(|segment| !segment.is_empty())
 }
 
 /// Whether all segments of a path fit those of a pattern.
@@ -305,11 +294,14 @@ fn fits_name(segment: &str, name: &str) -> bool {
 
 /// The path as the list has it: lower case, `\` as a separator.
 fn folded(path: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
-    if path.bytes().all(|byte| is_plain(byte) && !b"\\:~".contains(&byte))
-        && !path.ends_with('.')
-        && !path.contains("./")
-    {
+    // A dot before a separator, or at the end, may not count.
+    let mut before = b'/';
+    let is_plain = path.bytes().chain([b'/']).all(|byte| {
+        let is_end = byte == b'/' && before == b'.';
+        before = byte;
+        matches!(byte, b'!'..=b'9' | b';'..=b'@' | b'['  | b']'..=b'}') && !is_end
+    });
+    if is_plain {
         return Cow::Borrowed(path);
     }
     // Some volumes take letters for one another that only look alike in other case, and ignore

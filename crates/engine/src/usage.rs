@@ -127,7 +127,7 @@ pub(crate) struct Reader<'a> {
     has_unless: bool,
     has_target: bool,
     /// Words that named services so far.
-    services: Vec<String>,
+    services: Vec<&'a str>,
     /// What the verb of a service does.
     verb: Option<Effects>,
     /// Findings of options, which a dry run drops.

@@ -37,12 +37,12 @@ impl Walk<'_, '_> {
     /// Hands over the secrets that words name whose pieces the script has written out.
     pub(super) fn hand_joined(&mut self, words: &[Word]) {
         for word in words {
-            let mut pieces = Vec::new();
-            self.pieces(word.parts, &mut pieces);
-            let open = pieces.iter().filter(|piece| piece.is_none()).count();
+            let open = self.open_pieces(word.parts);
             if open < 2 {
                 continue;
             }
+            let mut pieces = Vec::new();
+            self.pieces(word.parts, &mut pieces);
             let texts = names::paths(self.analysis.all_names());
             if texts.is_empty() {
                 return;
@@ -57,6 +57,27 @@ impl Walk<'_, '_> {
                 paths.into_iter().filter(|path| is_secret(path)).map(names::of_path).collect(),
             );
         }
+    }
+
+    /// How many parts of a word are not known before it runs.
+    fn open_pieces(&self, parts: List<Part>) -> usize {
+        let open = self.tree.list(parts).iter().map(|part| match part.kind {
+            PartKind::DoubleQuoted { parts, .. } => self.open_pieces(parts),
+            PartKind::Parameter(_) | PartKind::Command { .. } => 1,
+            PartKind::Literal
+            | PartKind::Escaped(_)
+            | PartKind::SingleQuoted(_)
+            | PartKind::AnsiC(_)
+            | PartKind::Glob
+            | PartKind::Tilde
+            | PartKind::Sequence
+            | PartKind::Process { .. }
+            | PartKind::Arithmetic { .. }
+            | PartKind::ExtendedGlob { .. }
+            | PartKind::Brace(_)
+            | PartKind::Array(_) => 0,
+        });
+        open.sum()
     }
 
     /// What a word is made of: texts, and nothing for what is not known before it runs.

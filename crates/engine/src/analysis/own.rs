@@ -1,7 +1,6 @@
 //! Portcullis' own program behind words, texts and names that are not commands yet.
 
 use super::Analysis;
-use super::refused::Unread;
 use crate::act::{Act, ActKind};
 use crate::arg::{Arg, Text};
 use crate::catalog;
@@ -20,7 +19,11 @@ impl Analysis<'_> {
     /// Looks for commands that decide, in everything that may run without being read.
     pub(super) fn find_own(&mut self) {
         let unread = std::mem::take(&mut self.found.unread);
-        for act in unread.iter().filter(|unread| unread.mentions(NAME)).flat_map(Unread::acts) {
+        for act in unread
+            .iter()
+            .filter(|unread| unread.mentions(NAME))
+            .flat_map(|unread| unread.acts(|_, _| true))
+        {
             if act.base_name().is_some_and(is_ours) && decides(&act) {
                 let mut own = Act { kind: ActKind::Unreadable, ..act };
                 own.effects.push(EffectOn::of(Effect::Execute));

@@ -111,22 +111,22 @@ impl Unread {
         }
     }
 
-    /// An act for every word that may be a program.
-    pub(crate) fn acts(&self) -> Vec<Act> {
+    /// An act for every word that may be a program and somebody cares about, where it stands.
+    pub(crate) fn acts(&self, concerns: impl Fn(&Arg, Span) -> bool) -> Vec<Act> {
         match &self.words {
-            Words::InText => self.scanned(),
-            Words::Each(words) => self.each_of(words),
-            Words::First(words) => self.each_of(words).into_iter().take(1).collect(),
+            Words::InText => self.each_of(&self.scanned(), usize::MAX, concerns),
+            Words::Each(words) => self.each_of(words, usize::MAX, concerns),
+            Words::First(words) => self.each_of(words, 1, concerns),
         }
     }
 
-    fn scanned(&self) -> Vec<Act> {
+    fn scanned(&self) -> Vec<Arg> {
         let tokens = scan(self.text.as_bytes());
         let shift = |span: Span| {
             let moved = Span::new(span.start as usize + self.from, span.end as usize + self.from);
             self.within.unwrap_or(moved)
         };
-        let words: Vec<Arg> = tokens
+        tokens
             .into_iter()
             .map(|token| {
                 Arg::new(
@@ -134,18 +134,24 @@ impl Unread {
                     shift(token.span),
                 )
             })
-            .collect();
-        self.each_of(&words)
+            .collect()
     }
 
-    fn each_of(&self, words: &[Arg]) -> Vec<Act> {
-        let act = |at: usize| {
+    fn each_of(
+        &self,
+        words: &[Arg],
+        count: usize,
+        concerns: impl Fn(&Arg, Span) -> bool,
+    ) -> Vec<Act> {
+        let act = |(at, word): (usize, &Arg)| {
             // Far behind, a rule sees the program and little more.
             let most = if at < ACTS { WORDS } else { FEW_WORDS };
             let args: Vec<Arg> = words.iter().skip(at).take(most).cloned().collect();
-            let span = self.within.or(args.first().map(|arg| arg.span)).unwrap_or_default();
+            let span = self.within.unwrap_or(word.span);
             Act { kind: ActKind::Scanned, span, args, via: self.via.clone(), ..Act::default() }
         };
-        (0..words.len()).map(act).collect()
+        let all = words.iter().enumerate().take(count);
+        let concern = |(_, word): &(usize, &Arg)| concerns(word, self.within.unwrap_or(word.span));
+        all.filter(concern).map(act).collect()
     }
 }

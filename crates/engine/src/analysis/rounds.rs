@@ -162,6 +162,9 @@ impl Walk<'_, '_> {
     /// loop's among them, and is not followed: what it names is hidden in plain sight.
     pub(super) fn is_pieced(&self, words: &[Word], is_followed: bool) -> bool {
         let state = &self.analysis.state;
+        if state.rounds.is_empty() {
+            return false;
+        }
         let of = |list: &'_ [(String, Rc<[String]>)], name: &[u8]| {
             let found = list.iter().find(|(known, _)| known.as_bytes() == name);
             found.map(|(_, texts)| texts.is_empty())

@@ -60,7 +60,7 @@ impl Walk<'_, '_> {
         self.count(words, &mut act);
         let rounds = self.rounds(words, &act);
         let name = act.args.first().and_then(Arg::as_known);
-        if name.is_some_and(|name| self.is_apart(name)) && self.is_pieced(words, rounds.is_some()) {
+        if self.is_pieced(words, rounds.is_some()) && name.is_some_and(|name| self.is_apart(name)) {
             self.analysis.push_unknown(PIECED, span);
         }
         let read = act.args.first().is_some_and(|arg| arg.as_known() == Some("read"));

@@ -4,6 +4,8 @@ use super::facts::is_stream;
 use super::{Bench, Facts};
 use std::borrow::Cow;
 
+use portcullis_shell::Span;
+
 use crate::act::{Act, ActKind};
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, Target};
@@ -20,17 +22,18 @@ const QUOTED: usize = 80;
 
 impl<'a> Bench<'a> {
     /// What an act is about, for messages.
-    pub(crate) fn subject(&self, facts: &Facts) -> String {
-        let quoted: Cow<'_, str> = if let Some(text) = &self.text {
+    pub(crate) fn subject(&self, facts: &Facts) -> Cow<'_, str> {
+        if let Some(text) = &self.text {
             let span = facts.act.span;
             let bytes = if span.is_empty() { text.as_bytes() } else { span.of(text.as_bytes()) };
             // A little more than is quoted, so that it shows that something is missing.
             let start = bytes.get(..QUOTED + 8).unwrap_or(bytes);
-            match String::from_utf8_lossy(start) {
-                Cow::Borrowed(text) => text.trim().into(),
-                Cow::Owned(text) => text.trim().to_owned().into(),
-            }
-        } else {
+            return match String::from_utf8_lossy(start) {
+                Cow::Borrowed(text) => quote(text.trim()),
+                Cow::Owned(text) => quote(text.trim()).into_owned().into(),
+            };
+        }
+        let subject = {
             let args: Vec<&str> = facts.act.args.iter().map(Arg::prefix).collect();
             let target = facts.act.effects.first().map(|on| match &on.target {
                 Target::Path(target) | Target::Pattern(target) | Target::Host(target) => {
@@ -39,15 +42,30 @@ impl<'a> Bench<'a> {
                 Target::Unknown(_) | Target::Named(_) | Target::None => "",
             });
             match (args.is_empty(), target.unwrap_or_default()) {
-                (false, _) => args.join(" ").into(),
-                (true, "") => self.call.tool.as_str().into(),
-                (true, target) => format!("{} {target}", self.call.tool).into(),
+                (false, _) => args.join(" "),
+                (true, "") => self.call.tool.clone(),
+                (true, target) => format!("{} {target}", self.call.tool),
             }
         };
-        let line = quoted.lines().next().unwrap_or_default();
-        let end = (0..=QUOTED.min(line.len())).rev().find(|at| line.is_char_boundary(*at));
-        let start = line.get(..end.unwrap_or_default()).unwrap_or_default();
-        if start.len() < quoted.trim_end().len() { format!("{start}…") } else { start.to_owned() }
+        quote(&subject).into_owned().into()
+    }
+
+    /// Whether a rule may speak about a command that begins with a word, or about the text there.
+    pub(super) fn may_concern(&self, word: &Arg, span: Span) -> bool {
+        let first = as_written(word);
+        let base = word.as_known().and_then(|word| word.rsplit('/').next());
+        let raw = self.raw_text(span);
+        [Outcome::Deny, Outcome::Ask].into_iter().any(|outcome| {
+            self.rules.begins(outcome, &[first, base])
+                || self.rules.whole(outcome).is_some()
+                || self.rules.speaks_of_raw(outcome, raw).is_some()
+        }) || self.raw.0.or(self.raw.1).is_some()
+    }
+
+    /// The text of the command at a place.
+    fn raw_text(&self, span: Span) -> &str {
+        let text = self.text.as_deref().unwrap_or_default();
+        text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
     /// A deny or ask rule that speaks about an act.
@@ -112,8 +130,7 @@ impl<'a> Bench<'a> {
 
     /// The rule that speaks about the words of a command, or about its text.
     fn speaking_of_words(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
-        let text = self.text.as_deref().unwrap_or_default();
-        let raw = std::str::from_utf8(act.span.of(text.as_bytes())).unwrap_or_default();
+        let raw = self.raw_text(act.span);
         let first = act.args.first().and_then(as_written);
         if !self.rules.begins(outcome, &[first, act.base_name()]) {
             return self.rules.speaks_of_raw(outcome, raw);
@@ -317,6 +334,13 @@ impl<'a> Bench<'a> {
         };
         value.map(scalars).unwrap_or_default()
     }
+}
+
+/// The beginning of a text that a message quotes.
+fn quote(text: &str) -> Cow<'_, str> {
+    let line = text.lines().next().unwrap_or_default();
+    let start = line.get(..line.floor_char_boundary(QUOTED)).unwrap_or_default();
+    if start.len() < text.trim_end().len() { format!("{start}…").into() } else { start.into() }
 }
 
 /// A rule covers files only if it covers all of them, and there is one.

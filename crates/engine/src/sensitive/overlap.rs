@@ -98,17 +98,6 @@ fn meets(name: &str, listed: &str) -> bool {
 /// Longer names are no names of files.
 const LONGEST: usize = 255;
 
-/// Whether one segment may be another, as far as their first and last letters tell.
-pub(super) fn is_near(one: &str, other: &str) -> bool {
-    let is_sign = |byte: u8| matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\');
-    let may_be = |one: Option<&u8>, other: Option<&u8>| match (one, other) {
-        (Some(one), Some(other)) => one == other || is_sign(*one) || is_sign(*other),
-        _ => true,
-    };
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    may_be(one.first(), other.first()) && may_be(one.last(), other.last())
-}
-
 /// Whether some text fits both patterns.
 fn segments(one: &[u8], other: &[u8]) -> bool {
     if apart(one.iter(), other.iter()) || apart(one.iter().rev(), other.iter().rev()) {

@@ -190,7 +190,7 @@ impl Reader<'_> {
     /// What the program itself does, apart from its values.
     fn own_effects(&mut self) {
         let entry = self.entry;
-        if let Some(except) = self.excepted().filter(|_| self.verb.is_some()) {
+        if let Some(except) = self.verb.and_then(|_| self.excepted()) {
             self.usage.findings.extend(except.finding);
             self.usage.findings.extend(except.secrets.then_some("secret_read"));
             self.usage.findings.append(&mut self.option_findings);

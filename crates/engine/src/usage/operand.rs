@@ -6,7 +6,7 @@ use crate::catalog::{Entry, Except, Role, Services, ValueKind};
 use crate::effect::Effects;
 use crate::glob;
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Takes an operand; false once the rest is a command of its own.
     pub(super) fn operand(&mut self, at: usize) -> bool {
         let Some(arg) = self.args.get(at) else { return true };
@@ -30,7 +30,7 @@ impl Reader<'_> {
     }
 
     /// Takes a sub-command, a service or its verb; false if the word is an ordinary operand.
-    fn sub(&mut self, arg: &Arg, at: usize) -> bool {
+    fn sub(&mut self, arg: &'a Arg, at: usize) -> bool {
         let Some(name) = arg.as_known() else {
             let takes_operands = !self.entry.operands.is_empty() || self.entry.any_operand;
             if !takes_operands || self.entry.services != Services::None {
@@ -40,7 +40,7 @@ impl Reader<'_> {
         };
         if let Some(sub) = self.entry.sub(name) {
             self.usage.subs.push(name.to_owned());
-            self.services.push(name.to_owned());
+            self.services.push(name);
             self.enter(sub.entry);
             if sub.entry.named {
                 self.usage.extras.push(at);
@@ -61,7 +61,7 @@ impl Reader<'_> {
     }
 
     /// Tries the word in the entry just entered; an operand there is not taken here.
-    fn sub_again(&mut self, arg: &Arg, at: usize) -> bool {
+    fn sub_again(&mut self, arg: &'a Arg, at: usize) -> bool {
         !self.entry.subs.is_empty() && self.sub(arg, at)
     }
 
@@ -82,7 +82,7 @@ impl Reader<'_> {
     }
 
     /// Takes a word as the name of a service or as its verb.
-    fn service(&mut self, entry: &'static Entry, name: &str, at: usize) -> bool {
+    fn service(&mut self, entry: &'static Entry, name: &'a str, at: usize) -> bool {
         if let Services::Words(words) = entry.services
             && self.services.is_empty()
             && words.iter().any(|word| word.strip_prefix('^') == Some(name))
@@ -102,7 +102,7 @@ impl Reader<'_> {
                 let parent = self.services.last();
                 let is_listed = |word: &&str| match word.split_once('/') {
                     Some((above, below)) => {
-                        below == name && parent.is_some_and(|parent| parent == above)
+                        below == name && parent.is_some_and(|parent| *parent == above)
                     }
                     None => *word == name,
                 };
@@ -111,7 +111,7 @@ impl Reader<'_> {
             }
         };
         self.usage.subs.push(name.to_owned());
-        self.services.push(name.to_owned());
+        self.services.push(name);
         if !is_group {
             self.verb = Some(verb(entry, name));
             if self.verb.is_some_and(Effects::is_empty) {

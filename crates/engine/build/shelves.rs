@@ -1,0 +1,23 @@
+//! Shelves: tables sorted by the marks of their names.
+
+#[path = "../src/shelf/mark.rs"]
+mod mark;
+
+use mark::{MARKS, mark};
+
+/// Sorts a table by the marks of its names; gives where each mark begins, and where the last ends.
+pub fn sort<T>(table: &mut [(String, T)]) -> Vec<usize> {
+    table.sort_by_key(|(name, _)| mark(name));
+    let mut starts = vec![0; MARKS + 1];
+    for (name, _) in table.iter() {
+        if let Some(count) = starts.get_mut(mark(name) + 1) {
+            *count += 1;
+        }
+    }
+    let mut before = 0;
+    for start in &mut starts {
+        before += *start;
+        *start = before;
+    }
+    starts
+}

@@ -1,0 +1,107 @@
+//! Hints: what tells at a glance that a name is none of a pattern's.
+//!
+//! There are many patterns and most names are none of them. A hint never says no to what fits.
+
+use super::Access;
+
+/// The bytes that a text holds, as bits; some bytes share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Letters(u64);
+
+impl Letters {
+    /// The bytes that whatever fits a pattern must hold.
+    pub(crate) const fn demanded(pattern: &str) -> Letters {
+        let (mut bits, mut is_set, mut rest) = (0, false, pattern.as_bytes());
+        while let [byte, behind @ ..] = rest {
+            match *byte {
+                b'[' => is_set = true,
+                b']' => is_set = false,
+                b'*' | b'?' | b'\\' => {}
+                _ if is_set => {}
+                byte => bits |= 1 << (byte & 63),
+            }
+            rest = behind;
+        }
+        Letters(bits)
+    }
+
+    /// The bytes of a plain text.
+    pub(crate) fn of(text: &str) -> Letters {
+        Letters(text.bytes().fold(0, |bits, byte| bits | 1 << (byte & 63)))
+    }
+
+    /// Whether all of the others are among them.
+    pub(crate) const fn hold(self, others: Letters) -> bool {
+        others.0 & !self.0 == 0
+    }
+}
+
+/// The glance at one pattern of the list.
+#[derive(Debug)]
+pub(crate) struct Hint {
+    /// What its name demands: its last part, or that of the directory that is meant as a whole.
+    letters: Letters,
+    /// The first byte of that name.
+    first: u8,
+    is_directory: bool,
+    reads: bool,
+    writes: bool,
+}
+
+impl Hint {
+    pub(crate) const fn new(name: &str, is_directory: bool, reads: bool, writes: bool) -> Hint {
+        let first = if let [first, ..] = name.as_bytes() { *first } else { b'*' };
+        Hint { letters: Letters::demanded(name), first, is_directory, reads, writes }
+    }
+
+    /// Whether a path whose name has these letters may fit the pattern.
+    pub(super) const fn may_fit(&self, name: Letters, access: Access) -> bool {
+        self.concerns(access) && (self.is_directory || name.hold(self.letters))
+    }
+
+    const fn concerns(&self, access: Access) -> bool {
+        match access {
+            Access::Read => self.reads,
+            Access::Write => self.writes,
+        }
+    }
+
+    /// Whether some part of a glob may aim at the pattern: of a file the last, of a directory any.
+    pub(super) fn may_be_aimed_at(&self, parts: &[Aim], access: Access) -> bool {
+        let from = if self.is_directory { 0 } else { parts.len().saturating_sub(1) };
+        self.concerns(access) && parts.iter().skip(from).any(|part| part.may_aim_at(self))
+    }
+}
+
+/// The glance at one part of a glob.
+pub(super) struct Aim {
+    /// Its first byte, unless that is open.
+    first: Option<u8>,
+    demanded: Letters,
+    /// Whether it is no pattern at all.
+    is_plain: bool,
+    /// Whether it says anything of a name.
+    has_text: bool,
+}
+
+impl Aim {
+    pub(super) fn of(part: &str) -> Aim {
+        let first = match part.as_bytes() {
+            [b'\\', escaped, ..] => Some(*escaped),
+            [b'*' | b'?' | b'[', ..] | [] => None,
+            [first, ..] => Some(*first),
+        };
+        let has_text = first.is_some() || super::has_text(part);
+        let is_plain = !super::is_open(part);
+        Aim { first, demanded: Letters::demanded(part), is_plain, has_text }
+    }
+
+    fn may_aim_at(&self, hint: &Hint) -> bool {
+        match self.first {
+            Some(first) if first != hint.first && !b"*?[".contains(&hint.first) => false,
+            Some(_) => !self.is_plain || self.demanded.hold(hint.letters),
+            // What begins openly aims only at names that hold all it writes.
+            None => self.has_text && hint.letters.hold(self.demanded),
+        }
+    }
+}
