@@ -11,7 +11,7 @@ pub fn compile(text: &str) -> Result<String, String> {
     for (name, value) in &table {
         let Value::String(text) = value else { return Err(format!("`{name}` is no text")) };
         let words: Vec<&str> = text.split_whitespace().collect();
-        let _ = writeln!(out, "pub(crate) static {}: &[&str] = &{words:?};", name.to_uppercase());
+        let _ = writeln!(out, "pub(crate) const {}: &[&str] = &{words:?};", name.to_uppercase());
     }
     Ok(out)
 }

@@ -257,7 +257,7 @@ fn fits_all(pattern: &[&str], path: &[&str]) -> bool {
 
 fn segments(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     // Paths are short: looking at each byte is the quickest.
-    path.split(|letter: char| letter == '/').filter(|segment| !segment.is_empty())
+    path.split(['/']).filter(|segment| !segment.is_empty())
 }
 
 /// Whether all segments of a path fit those of a pattern.

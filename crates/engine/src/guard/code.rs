@@ -39,10 +39,33 @@ fn destroys(act: &Act) -> bool {
         Some(text.rsplit('/').next().unwrap_or(text))
     };
     let fits = |at: usize| {
-        let first = word(at).and_then(|word| word.bytes().next());
-        lists::DESTROYERS.iter().filter(|words| words.bytes().next() == first).any(|words| {
-            words.split('+').enumerate().all(|(behind, known)| word(at + behind) == Some(known))
-        })
+        word(at).is_some_and(may_destroy)
+            && lists::DESTROYERS.iter().any(|words| {
+                words.split('+').enumerate().all(|(behind, known)| word(at + behind) == Some(known))
+            })
     };
     runs && (0..act.args.len().min(16)).any(fits)
+}
+
+/// Whether some entry of the list begins with a word of this first letter and this length.
+fn may_destroy(word: &str) -> bool {
+    let lengths = word.bytes().next().and_then(|first| LENGTHS.get(usize::from(first)));
+    lengths.is_some_and(|lengths| lengths & 1 << (word.len() % 64) != 0)
+}
+
+/// How long the first words of the list are, as bits, by their first letters.
+static LENGTHS: [u64; 256] = lengths(lists::DESTROYERS);
+
+#[expect(clippy::indexing_slicing, reason = "made by the compiler, which sees the bounds")]
+const fn lengths(mut list: &[&str]) -> [u64; 256] {
+    let mut lengths = [0; 256];
+    while let [words, rest @ ..] = list {
+        let (mut length, bytes) = (0, words.as_bytes());
+        while length < bytes.len() && bytes[length] != b'+' {
+            length += 1;
+        }
+        lengths[bytes[0] as usize] |= 1 << (length % 64);
+        list = rest;
+    }
+    lengths
 }

@@ -165,7 +165,7 @@ impl WordIndex {
             if found.is_some() {
                 return found;
             }
-            let (word, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            let (word, behind) = first_word(rest);
             node = self.nodes.get(node.children.get(word)? as usize)?;
             rest = behind.trim_start();
         }
@@ -214,6 +214,18 @@ impl WordIndex {
 impl Node {
     fn tail(&self, test: impl Fn(&Tail) -> bool) -> Option<RuleId> {
         self.globs.iter().find(|tail| test(tail)).map(|tail| tail.rule)
+    }
+}
+
+/// The text up to the first blank, and what stands behind that.
+fn first_word(text: &str) -> (&str, &str) {
+    // Most words are plain, and looking at each byte is the quickest.
+    let is_end = |byte: u8| !byte.is_ascii_graphic();
+    let at = text.bytes().position(is_end).unwrap_or(text.len());
+    match (text.get(..at), text.get(at + 1..)) {
+        (Some(word), Some(behind)) if text.as_bytes().get(at) == Some(&b' ') => (word, behind),
+        _ if at == text.len() => (text, ""),
+        _ => text.split_once(char::is_whitespace).unwrap_or((text, "")),
     }
 }
 

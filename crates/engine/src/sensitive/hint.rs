@@ -41,8 +41,8 @@ impl Letters {
 pub(crate) struct Hint {
     /// What its name demands: its last part, or that of the directory that is meant as a whole.
     letters: Letters,
-    /// The first byte of that name.
-    first: u8,
+    /// The first byte of that name, unless it is open.
+    first: Option<u8>,
     is_directory: bool,
     reads: bool,
     writes: bool,
@@ -50,7 +50,10 @@ pub(crate) struct Hint {
 
 impl Hint {
     pub(crate) const fn new(name: &str, is_directory: bool, reads: bool, writes: bool) -> Hint {
-        let first = if let [first, ..] = name.as_bytes() { *first } else { b'*' };
+        let first = match name.as_bytes() {
+            [b'*' | b'?' | b'[', ..] | [] => None,
+            [first, ..] => Some(*first),
+        };
         Hint { letters: Letters::demanded(name), first, is_directory, reads, writes }
     }
 
@@ -67,9 +70,14 @@ impl Hint {
     }
 
     /// Whether some part of a glob may aim at the pattern: of a file the last, of a directory any.
-    pub(super) fn may_be_aimed_at(&self, parts: &[Aim], access: Access) -> bool {
-        let from = if self.is_directory { 0 } else { parts.len().saturating_sub(1) };
-        self.concerns(access) && parts.iter().skip(from).any(|part| part.may_aim_at(self))
+    pub(super) fn may_be_aimed_at(&self, aims: &[Aim], access: Access) -> bool {
+        if !self.concerns(access) {
+            return false;
+        }
+        if self.is_directory {
+            return aims.iter().any(|aim| aim.may_aim_at(self));
+        }
+        aims.last().is_some_and(|aim| aim.may_aim_at(self))
     }
 }
 
@@ -98,7 +106,7 @@ impl Aim {
 
     fn may_aim_at(&self, hint: &Hint) -> bool {
         match self.first {
-            Some(first) if first != hint.first && !b"*?[".contains(&hint.first) => false,
+            Some(first) if hint.first.is_some_and(|own| own != first) => false,
             Some(_) => !self.is_plain || self.demanded.hold(hint.letters),
             // What begins openly aims only at names that hold all it writes.
             None => self.has_text && hint.letters.hold(self.demanded),
