@@ -132,6 +132,8 @@ export interface PastCall {
   at: string;
   digest: string;
   owner?: string;
+  /** The ask that was opened for it, and how that ended. */
+  ask?: { id: string; state: State; decision?: Decision };
   call: {
     tool: string;
     outcome: Outcome;

@@ -129,7 +129,7 @@ const makeHeadline = (ask: Ask): string => {
 };
 
 /** How an ask ended, in one sentence. */
-export const ending = (ask: Ask, decision: Decision): string => {
+export const ending = (ask: Pick<Ask, "state">, decision: Decision): string => {
   const how: Record<string, string> = { approved: "approved", rejected: "rejected", expired: "expired", cancelled: "withdrawn" };
   const state = how[ask.state] ?? ask.state;
   if (decision.reason === "approver") {

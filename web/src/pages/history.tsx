@@ -7,7 +7,7 @@ import { Command } from "../command";
 import { said, useCalm } from "../hooks";
 import type { PastCall } from "../wire";
 import { Why, explainCall } from "../why";
-import { TIERS, commandOf, isCommand, moment, title } from "../words";
+import { TIERS, commandOf, ending, isCommand, moment, title } from "../words";
 
 const SINCE: [string, string, number][] = [
   ["", "any time", 0],
@@ -25,6 +25,7 @@ const Past = ({ call, isOpen, onToggle }: { call: PastCall; isOpen: boolean; onT
       </span>
       <code class="past-title">{call.call.input === undefined ? <i>input not kept</i> : title(call.call)}</code>
       <span class="past-meta">
+        {call.ask && <span class={`ended ${call.ask.state}`}>{call.ask.state === "cancelled" ? "withdrawn" : call.ask.state}</span>}
         <span>
           <Said text={call.call.agent} /> · <Said text={call.call.tool} />
         </span>
@@ -37,6 +38,17 @@ const Past = ({ call, isOpen, onToggle }: { call: PastCall; isOpen: boolean; onT
         <p class="faint">
           {call.call.why && <Said text={call.call.why} />} {call.call.reasons.map((code) => <code class="code" key={code}>{code} </code>)}
         </p>
+        {call.ask?.decision && (
+          <p>
+            {ending(call.ask, call.ask.decision)}, {moment(call.ask.decision.at)}
+            {call.ask.decision.feedback && (
+              <>
+                {" "}
+                “<Said text={call.ask.decision.feedback} />”
+              </>
+            )}
+          </p>
+        )}
         <p class="faint">
           {call.call.cwd && (
             <>

@@ -20,9 +20,13 @@ export const pages = {
   },
 
   "history is searched, filtered and explained": async ({ daemon, page }) => {
-    for (const command of ["ls -la", "git log --oneline", "shutdown now", "npm publish"]) await daemon.call(command);
+    for (const command of ["ls -la", "git log --oneline", "shutdown now"]) await daemon.call(command);
+    const { ask } = await daemon.call("npm publish");
+    await daemon.decide(ask, { answer: "reject", feedback: "after the review" });
     await to(page, daemon, "history");
     await page.locator(".past").nth(3).waitFor();
+    await page.locator(".past-head", { hasText: "rejected" }).click();
+    await page.getByText("“after the review”").waitFor();
     await page.getByLabel("search").fill("git log");
     await page.waitForFunction(() => document.querySelectorAll(".past").length === 1);
     await page.getByLabel("search").fill("");

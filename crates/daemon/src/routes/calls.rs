@@ -10,7 +10,7 @@ use portcullis_approval::ask::Written;
 use portcullis_engine::policy_text::Headless;
 use portcullis_engine::{Mode, Outcome, policy};
 use portcullis_layers::world::Answers;
-use portcullis_store::AuditFilter;
+use portcullis_store::{AuditFilter, AuditRecord};
 use portcullis_wire::asks::{self, Decision};
 use portcullis_wire::calls::{Answered, Call, Hosts, MOST_WAIT_MS};
 use portcullis_wire::errors::Error;
@@ -139,13 +139,19 @@ pub async fn history(
             if !fits(&query, &data, &entry.data) {
                 continue;
             }
-            calls.push(json!({
+            let asked = data.get("outcome").and_then(|outcome| outcome.as_str()) == Some("ask");
+            let ask = if asked { asked_about(&app, &caller, &entry).await? } else { None };
+            let mut call = json!({
                 "cursor": feed::cursor(entry.position),
                 "at": entry.at.to_string(),
                 "digest": entry.subject,
                 "owner": entry.owner,
                 "call": data,
-            }));
+            });
+            if let (Some(ask), Some(members)) = (ask, call.as_object_mut()) {
+                members.insert("ask".to_owned(), ask);
+            }
+            calls.push(call);
             if calls.len() == limit {
                 after = Some(feed::cursor(entry.position));
                 break 'pages;
@@ -160,6 +166,33 @@ pub async fn history(
         members.insert("after".to_owned(), after.into());
     }
     Ok(json_response(StatusCode::OK, &shape))
+}
+
+/// The ask that was opened for a past call, and how it ended; none where the call joined another.
+async fn asked_about(
+    app: &App,
+    caller: &Caller,
+    judged: &AuditRecord,
+) -> Result<Option<serde_json::Value>, ApiError> {
+    // The entries of one call stand side by side.
+    let mut filter = AuditFilter::after(judged.position, 1);
+    filter.kinds = vec!["ask.opened".to_owned()];
+    filter.owners = caller.owners();
+    let store = app.authority.store();
+    let opened = store.audit(&filter).await?.pop();
+    let is_own = |opened: &AuditRecord| {
+        let data: serde_json::Value = serde_json::from_str(&opened.data).unwrap_or_default();
+        data.get("digest").and_then(|digest| digest.as_str()) == Some(&judged.subject)
+    };
+    let Some(id) = opened.filter(is_own).and_then(|opened| opened.subject.parse().ok()) else {
+        return Ok(None);
+    };
+    let Some(record) = store.ask(id).await? else { return Ok(None) };
+    let mut ask = json!({ "id": record.ask.id.to_string(), "state": record.state().name() });
+    if let (Some(decision), Some(members)) = (decision_of(&record), ask.as_object_mut()) {
+        members.insert("decision".to_owned(), json!(Decision::new(decision)));
+    }
+    Ok(Some(ask))
 }
 
 fn fits(query: &Query, data: &serde_json::Value, text: &str) -> bool {

@@ -67,6 +67,23 @@ async fn history_is_filtered_searched_and_paged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn history_tells_how_an_ask_ended() {
+    let node = Node::start().await;
+    let allowed = call(&node, "ls", "anna").await;
+    assert_eq!(allowed["outcome"], "allow");
+    let asked = call(&node, "npm install a", "anna").await;
+    let other = call(&node, "npm install b", "anna").await;
+    let answer = json!({ "answer": "reject", "feedback": "not now" });
+    assert_eq!(node.decide(&asked["ask"], &answer).await.status, 200);
+    let page = get(&node, "/v1/calls").await;
+    let [last, first, read] = [0, 1, 2].map(|at| &page["calls"][at]["ask"]);
+    assert_eq!((&first["id"], &first["state"]), (&asked["ask"], &json!("rejected")));
+    assert_eq!(first["decision"]["feedback"], "not now");
+    assert_eq!((&last["id"], &last["state"]), (&other["ask"], &json!("pending")));
+    assert!(last["decision"].is_null() && read.is_null(), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn numbers_count_days_answers_programs_and_rules() {
     let node = Node::start().await;
     call(&node, "ls", "anna").await;
