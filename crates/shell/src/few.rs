@@ -68,6 +68,10 @@ pub(crate) struct Stack<T> {
 }
 
 impl<T: Shelved> Stack<T> {
+    pub(crate) fn with_capacity(nodes: usize) -> Stack<T> {
+        Stack { nodes: Vec::with_capacity(nodes) }
+    }
+
     /// Where a list that begins now will begin.
     pub(crate) fn mark(&self) -> usize {
         self.nodes.len()
@@ -101,6 +105,11 @@ impl<T: Shelved> Stack<T> {
         let shelved = T::shelf_mut(tree);
         let start = shelved.len();
         let len = nodes.len();
+        if start == 0 && mark == 0 && len > shelved.capacity() {
+            // A long list that is the first of its kind becomes the shelf, without a copy.
+            *shelved = std::mem::take(&mut self.nodes);
+            return List::new(start, len);
+        }
         shelved.extend_from_slice(nodes);
         self.nodes.truncate(mark);
         List::new(start, len)

@@ -176,6 +176,13 @@ impl Parser<'_> {
         self.byte(self.pos)
     }
 
+    /// The end of the run from `at` on of bytes that are `wanted`.
+    #[inline]
+    pub(crate) fn run(&self, at: usize, wanted: impl Fn(u8) -> bool) -> usize {
+        let rest = self.tree.text.get(at..self.end).unwrap_or_default();
+        at + rest.iter().position(|&byte| !wanted(byte)).unwrap_or(rest.len())
+    }
+
     /// Where the next byte stands once line continuations from `at` on are skipped.
     #[inline]
     pub(crate) fn joined(&self, mut at: usize) -> usize {
@@ -200,9 +207,7 @@ impl Parser<'_> {
                 b'\\' if self.byte(self.pos + 1) == b'\n' => self.pos += 2,
                 b'#' => {
                     self.unseen += 1;
-                    while !matches!(self.here(), b'\n' | 0) {
-                        self.pos += 1;
-                    }
+                    self.pos = self.run(self.pos, |byte| byte != b'\n');
                     return;
                 }
                 _ => return,
@@ -226,10 +231,8 @@ impl Parser<'_> {
         if !may_begin_keyword(self.here()) {
             return None;
         }
-        let mut end = self.pos;
-        while matches!(self.byte(end), b'a'..=b'z' | b'!' | b'{' | b'}' | b'[' | b']') {
-            end += 1;
-        }
+        let end = self
+            .run(self.pos, |byte| matches!(byte, b'a'..=b'z' | b'!' | b'{' | b'}' | b'[' | b']'));
         match self.byte(end) {
             b'\\' if self.byte(end + 1) == b'\n' => return self.broken_keyword(),
             b'<' | b'>' if self.byte(self.joined(end + 1)) == b'(' => return None,
@@ -277,12 +280,7 @@ impl Parser<'_> {
     }
 
     /// The end of the name that begins at `at`; `at` itself where none does.
-    pub(crate) fn name_end(&self, mut at: usize) -> usize {
-        if is_name_start(self.byte(at)) {
-            while is_name(self.byte(at)) {
-                at += 1;
-            }
-        }
-        at
+    pub(crate) fn name_end(&self, at: usize) -> usize {
+        if is_name_start(self.byte(at)) { self.run(at, is_name) } else { at }
     }
 }

@@ -131,7 +131,7 @@ impl<'r> Parser<'r> {
             pos: 0,
             end: text.len(),
             extglob: reader.extglob,
-            words: Stack::default(),
+            words: Stack::with_capacity(8),
             assignments: Stack::default(),
             redirections: Stack::default(),
             depth: 0,
@@ -221,12 +221,13 @@ impl<'r> Parser<'r> {
         end: usize,
         read: impl FnOnce(&mut Self) -> Parsed<T>,
     ) -> Parsed<T> {
-        let (pos, outer) = (self.pos, self.end);
+        let (pos, outer, last_break) = (self.pos, self.end, self.last_break);
         self.pos = start;
         self.end = end;
         let read = read(self)?;
         self.pos = pos;
         self.end = outer;
+        self.last_break = last_break;
         Ok(read)
     }
 

@@ -23,7 +23,7 @@ pub enum Part {
 const BRACES: usize = 24;
 
 /// Whether what begins at `start` is a bad substitution by itself, wherever it ends. It has no
-/// brace of its own where only brackets are counted.
+/// brace of its own where only brackets are counted or backticks end before it.
 pub fn is_bad_substitution(oracle: &Oracle, text: &[u8], start: usize) -> anyhow::Result<bool> {
     let rest = text.get(start..).unwrap_or_default();
     let mut parts: Vec<Vec<u8>> = (0..rest.len())
@@ -32,7 +32,10 @@ pub fn is_bad_substitution(oracle: &Oracle, text: &[u8], start: usize) -> anyhow
         .map(|end| rest.get(..=end).unwrap_or_default().to_vec())
         .collect();
     if parts.is_empty() {
-        parts.push([rest, b"}"].concat());
+        let body = rest.split(|byte| *byte == b'`').next().unwrap_or_default();
+        parts.extend([rest, body].map(|part| [part, b"}"].concat()));
+        // A here-document gets the end of its last line.
+        parts.push([rest, b"\n}"].concat());
     }
     for part in parts {
         if oracle.is_bad_substitution(&part)? {
@@ -50,8 +53,12 @@ pub fn agree_without_brace_commands(
 ) -> anyhow::Result<bool> {
     let mut plain = text.to_vec();
     let mut changed = false;
+    let mut before = plain.len();
     // The innermost first, which are the last to begin.
-    while let Some(start) = plain.windows(3).rposition(is_brace_command) {
+    while let Some(start) =
+        plain.get(..before).unwrap_or_default().windows(3).rposition(is_brace_command)
+    {
+        before = start + 2;
         let ends = (start..plain.len()).filter(|end| plain.get(*end) == Some(&b'}'));
         let mut shorter = ends.take(BRACES).map(|end| {
             let mut shorter = plain.clone();
@@ -60,12 +67,18 @@ pub fn agree_without_brace_commands(
         });
         let Some(accepted) = shorter.find(|text| matches!(read(shell, text), Read::Accepted(_)))
         else {
-            return Ok(false);
+            // It is text, in quotes or a here-document.
+            continue;
         };
         plain = accepted;
         changed = true;
     }
     Ok(changed && oracle.ask(shell, &plain)? == Answer::Accepts)
+}
+
+/// Whether `${ …; }` may stand in a text.
+pub fn may_hold_brace_command(text: &[u8]) -> bool {
+    text.windows(3).any(is_brace_command)
 }
 
 fn is_brace_command(head: &[u8]) -> bool {

@@ -184,7 +184,13 @@ impl Oracle {
         let Some(inside) = inside else { return Ok(false) };
         let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || HARMLESS.contains(byte);
         let mut script = b": ${".to_vec();
-        script.extend(inside.iter().map(|byte| if harmless(byte) { *byte } else { b'.' }));
+        let mut depth = 0_usize;
+        for (at, byte) in inside.iter().enumerate() {
+            let begins = *byte == b'(' && at > 0 && inside.get(at - 1) == Some(&b'$');
+            depth += usize::from(begins || depth > 0 && *byte == b'(');
+            script.push(if depth == 0 && harmless(byte) { *byte } else { b'.' });
+            depth = depth.saturating_sub(usize::from(*byte == b')'));
+        }
         script.push(b'}');
         let mut command = Command::new("/bin/bash");
         command.args(["--norc", "--noprofile", "-c", "--"]);

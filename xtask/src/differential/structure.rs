@@ -4,13 +4,16 @@
 //! reads a text and prints it anew without running anything. Where it ended a word or a command
 //! elsewhere than we did, its print has blanks, breaks and operators that are none in our tree.
 
-use portcullis_shell::{Command, Kind, List, Part, PartKind, Reader, Tree, Word};
+use portcullis_shell::{Command, Kind, List, Part, PartKind, Reader, Span, Tree, Word};
+
+use super::blind;
 
 /// What differs between a text and its print, in one sentence.
 ///
 /// Of a text with a here-document or a coprocess nothing is told: bash forgets the `;` behind the
 /// one and prints a name for the other. Nor where a redirection stands before a program, since it
-/// is printed behind, and the program may then be a reserved word.
+/// is printed behind, and the program may then be a reserved word. Nor of `${ …; }`, which bash
+/// before 5.3 ends elsewhere.
 pub fn differs(reader: &Reader, tree: &Tree, printed: &[u8]) -> Option<String> {
     let is_misprinted = |command: &Command| {
         let begins = command.span.start;
@@ -19,7 +22,7 @@ pub fn differs(reader: &Reader, tree: &Tree, printed: &[u8]) -> Option<String> {
                 && tree.list(command.redirections).iter().any(|target| target.span.start == begins)
             || tree.list(command.redirections).iter().any(|target| target.heredoc.is_some())
     };
-    if tree.commands().any(is_misprinted) {
+    if tree.commands().any(is_misprinted) || blind::may_hold_brace_command(tree.source()) {
         return None;
     }
     let Ok(again) = reader.parse(printed) else { return None };
@@ -63,6 +66,12 @@ fn spelled(tree: &Tree, word: &Word) -> String {
     text
 }
 
+/// The bytes of a text that can be seen: blanks and line breaks are printed in another number.
+fn seen(tree: &Tree, span: Span) -> String {
+    let bytes = tree.text(span).iter().filter(|byte| !byte.is_ascii_whitespace());
+    bytes.flat_map(|byte| byte.escape_ascii()).map(char::from).collect()
+}
+
 fn words(tree: &Tree, words: List<Word>, text: &mut String) {
     for word in tree.list(words) {
         text.push('|');
@@ -74,16 +83,16 @@ fn parts(tree: &Tree, list: List<Part>, text: &mut String) {
     for part in tree.list(list) {
         match part.kind {
             PartKind::Literal | PartKind::Glob | PartKind::Tilde | PartKind::Sequence => {
-                text.push_str(&tree.text(part.span).escape_ascii().to_string());
+                text.push_str(&seen(tree, part.span));
             }
             PartKind::Escaped(inner) | PartKind::SingleQuoted(inner) | PartKind::AnsiC(inner) => {
-                text.push_str(&tree.text(inner).escape_ascii().to_string());
+                text.push_str(&seen(tree, inner));
             }
             PartKind::DoubleQuoted { parts: inner, .. } => parts(tree, inner, text),
             PartKind::Parameter(expansions) => {
                 for expansion in tree.list(expansions) {
                     text.push('$');
-                    text.push_str(&tree.text(expansion.name).escape_ascii().to_string());
+                    text.push_str(&seen(tree, expansion.name));
                     words(tree, expansion.subscript, text);
                     words(tree, expansion.arguments, text);
                 }

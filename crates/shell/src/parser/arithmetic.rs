@@ -29,7 +29,7 @@ impl Parser<'_> {
                 byte if byte == close && depth == 0 => return Ok(here),
                 byte if byte == close => depth -= 1,
                 b'\\' => here += 1,
-                quote @ (b'\'' | b'"') => {
+                quote @ (b'\'' | b'"' | b'`') => {
                     let end = self.closing_quote(here, quote);
                     self.look_ahead(at, end.saturating_sub(here))?;
                     here = end;
@@ -45,8 +45,14 @@ impl Parser<'_> {
         at >= self.end || self.byte(self.joined(at + 1)) == b')'
     }
 
-    /// Refuses what ended elsewhere than counting brackets tells.
+    /// Refuses what ended elsewhere than counting brackets tells, and what counting spoils.
     pub(crate) fn same_end(&self, start: usize, ours: usize, counted: usize) -> Parsed<()> {
+        let text = self.tree.text(Span::new(start, ours));
+        if self.is_quoted && text.windows(2).any(|pair| pair == b"$'") {
+            // Between double quotes bash decodes it and forgets the quotes.
+            let what = "`$'` between brackets in a quoted substitution";
+            return Err(self.unsupported(start, ours, what));
+        }
         if ours == counted {
             return Ok(());
         }
@@ -108,6 +114,14 @@ impl Parser<'_> {
         if self.reader.dialect == Dialect::Zsh && self.tree.text(word.span).iter().any(is_odd) {
             return Err(self.unsupported(start, self.pos, "a bracket or brace in arithmetic"));
         }
+        if self.reader.dialect != Dialect::Bash && !is_balanced(self.tree.text(word.span)) {
+            // Other shells count brackets between quotes too.
+            return Err(self.unsupported(
+                start,
+                self.pos,
+                "a bracket between quotes in arithmetic",
+            ));
+        }
         let parts_here = |part: &Part| {
             matches!(part.kind, PartKind::Literal) && self.tree.text(part.span).contains(&b';')
         };
@@ -115,6 +129,15 @@ impl Parser<'_> {
             // Bash parts the expressions inside brackets, too.
             let what = "`;` inside an expression of a loop";
             return Err(self.unsupported(start, self.pos, what));
+        }
+        if closer != self.here() && self.pos > end {
+            return Err(self.unsupported(start, self.pos, "text whose brackets do not match"));
+        }
+        let head = self.tree.text(Span::new(start, self.pos));
+        let is_short = closer == b';' && self.here() != b';';
+        if is_short && head.split(|&byte| byte == b';').nth(2).is_some() {
+            // Bash parts the expressions inside brackets, too.
+            return Err(self.unsupported(start, self.pos, "`;` inside an expression of a loop"));
         }
         if closer != self.here() {
             return Err(self.unexpected("`;` between the expressions"));
@@ -157,4 +180,18 @@ impl Parser<'_> {
         let kind = PartKind::Arithmetic { bracket: true, expression };
         Ok(Part { span: Span::new(start, self.pos), kind })
     }
+}
+
+/// Whether every parenthesis has its other, quoted or not.
+fn is_balanced(text: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    text.iter().all(|byte| {
+        let next = match byte {
+            b'(' => depth.checked_add(1),
+            b')' => depth.checked_sub(1),
+            _ => Some(depth),
+        };
+        depth = next.unwrap_or(depth);
+        next.is_some()
+    }) && depth == 0
 }

@@ -5,15 +5,15 @@ use crate::few::Few;
 use crate::parser::words::Parts;
 use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
-use crate::tree::{Assigned, Assignment, Kind, List};
+use crate::tree::{Assigned, Assignment, Command, Kind, List};
 use crate::word::{Part, PartKind, Place, Word};
 
 /// What stands behind a name that may be assigned to.
 enum Sign {
     /// `=` or `+=`: whether it appends, and the offset behind it.
     Equals(bool, usize),
-    /// `[ … ]` with a sign behind it.
-    Subscript,
+    /// `[ … ]` with a sign behind it: the offset of the `]`.
+    Subscript(usize),
     /// Nothing of the kind.
     None,
 }
@@ -31,12 +31,12 @@ impl Parser<'_> {
         let (appends, after, subscript) = match self.sign(end)? {
             Sign::None => return Ok(None),
             Sign::Equals(appends, after) => (appends, after, List::default()),
-            Sign::Subscript => {
+            Sign::Subscript(close) => {
                 if self.reader.dialect != Dialect::Bash {
                     return Err(self.unsupported(start, end + 1, "a subscript"));
                 }
                 self.pos = end;
-                let subscript = self.subscript(false)?;
+                let subscript = self.assigned_subscript(start, close)?;
                 let Sign::Equals(appends, after) = self.sign(self.pos)? else {
                     return Err(self.unsupported(start, self.pos, "this subscript"));
                 };
@@ -80,27 +80,41 @@ impl Parser<'_> {
         match (self.byte(at), self.byte(next)) {
             (b'=', _) => Ok(Sign::Equals(false, at + 1)),
             (b'+', b'=') => Ok(Sign::Equals(true, next + 1)),
-            (b'[', _) if self.is_assigned_subscript(at)? => Ok(Sign::Subscript),
+            (b'[', _) => {
+                let close = self.closing_subscript(at)?;
+                Ok(close.map_or(Sign::None, Sign::Subscript))
+            }
             _ => Ok(Sign::None),
         }
     }
 
-    /// Whether `=` or `+=` follows the `]` that closes the bracket at `at`.
-    fn is_assigned_subscript(&mut self, at: usize) -> Parsed<bool> {
+    /// Reads a subscript that looking ahead saw end at `close`.
+    fn assigned_subscript(&mut self, start: usize, close: usize) -> Parsed<List<Word>> {
+        let unseen = self.unseen;
+        let subscript = self.subscript(false)?;
+        if self.pos != close + 1 || self.unseen != unseen {
+            // A quote, comment or substitution holds a bracket that is none.
+            return Err(self.unsupported(start, self.pos, "this subscript"));
+        }
+        Ok(subscript)
+    }
+
+    /// The `]` that closes the bracket at `at`, if `=` or `+=` follows it.
+    fn closing_subscript(&mut self, at: usize) -> Parsed<Option<usize>> {
         let mut depth = 0_u32;
         let mut here = at;
         loop {
             self.look_ahead(at, 1)?;
             match self.byte(here) {
-                0 => return Ok(false),
+                0 => return Ok(None),
                 b'[' => depth = depth.saturating_add(1),
                 b']' => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
                         let next = self.joined(here + 1);
-                        return Ok(self.byte(next) == b'='
-                            || self.byte(next) == b'+'
-                                && self.byte(self.joined(next + 1)) == b'=');
+                        let is_assigned = self.byte(next) == b'='
+                            || self.byte(next) == b'+' && self.byte(self.joined(next + 1)) == b'=';
+                        return Ok(is_assigned.then_some(here));
                     }
                 }
                 b'\\' => here += 1,
@@ -162,15 +176,22 @@ impl Parser<'_> {
                 return Ok(elements.shelve(&mut self.tree));
             }
             if self.pos >= self.end {
+                self.refuse_escapes(start)?;
                 return Err(self.unclosed(start, 1, "the array", ")"));
             }
             if crate::lexer::is_break(self.here()) && !self.is_at_process() {
+                self.refuse_escapes(start)?;
                 return Err(self.unexpected("a word or `)`"));
             }
             let (inner_arrays, commands) = (self.inner_arrays, self.tree.commands.len());
             let mut element = Assignment { name: Span::new(at, at), ..Assignment::default() };
-            if self.here() == b'[' && self.is_assigned_subscript(at)? {
-                element.subscript = self.subscript(false)?;
+            let close = if self.here() == b'[' { self.closing_subscript(at)? } else { None };
+            if let Some(close) = close {
+                if self.reader.dialect != Dialect::Bash {
+                    return Err(self.unsupported(at, at + 1, "a subscript"));
+                }
+                element.subscript = self.assigned_subscript(at, close)?;
+                self.refuse_odd_commands(at, inner_arrays, commands)?;
                 let Sign::Equals(appends, after) = self.sign(self.pos)? else {
                     return Err(self.unsupported(at, self.pos, "this subscript"));
                 };
@@ -184,18 +205,27 @@ impl Parser<'_> {
                     _ => self.word(Place::Argument)?,
                 };
                 element.value = Assigned::Word(self.one(word));
-            }
-            let inner = self.tree.commands.get(commands..).unwrap_or_default();
-            let is_odd = self.inner_arrays != inner_arrays
-                || inner.iter().any(|command| !matches!(command.kind, Kind::Simple(_)));
-            if self.byte(at) == b'[' && is_odd {
-                // Bash before 5.3 reads the inner one as it reads words.
-                let what = "an array or a compound command in a subscript of an array";
-                return Err(self.unsupported(at, self.pos, what));
+                if self.byte(at) == b'[' {
+                    self.refuse_odd_commands(at, inner_arrays, commands)?;
+                }
             }
             element.span = Span::new(at, self.pos);
             elements.push(element);
         }
+    }
+
+    /// Refuses commands in the brackets of an element that bash before 5.3 reads as it reads the
+    /// words of the array: those read since there were so many arrays and commands.
+    fn refuse_odd_commands(&self, at: usize, inner_arrays: usize, commands: usize) -> Parsed<()> {
+        let inner = self.tree.commands.get(commands..).unwrap_or_default();
+        let is_odd = |command: &Command| {
+            !matches!(command.kind, Kind::Simple(_)) || self.tree.text(command.span).contains(&b'[')
+        };
+        if self.inner_arrays != inner_arrays || inner.iter().any(is_odd) {
+            let what = "an array, bracket or compound command in a subscript of an array";
+            return Err(self.unsupported(at, self.pos, what));
+        }
+        Ok(())
     }
 
     /// Refuses escaped operators in an array inside a substitution, where bash before 5.3 takes

@@ -60,6 +60,7 @@ impl Parser<'_> {
 
     /// Reads enclosed text; ends before the byte that stops it.
     pub(crate) fn enclosed(&mut self, rules: &Rules) -> Parsed<Parts> {
+        let begin = self.pos;
         let mut parts = Parts::new();
         let mut depth = 0_u32;
         let mut hidden = None;
@@ -115,7 +116,8 @@ impl Parser<'_> {
                     parts.push(part);
                 }
                 b'\\' => self.enclosed_backslash(&mut parts, rules, hidden.is_some())?,
-                b'$' => self.enclosed_dollar(&mut parts, rules, hidden.is_some())?,
+                b'$' | b'`' if hidden.is_some() => self.hidden_expansion(&mut parts, rules)?,
+                b'$' => self.enclosed_dollar(&mut parts, rules, false)?,
                 b'`' => {
                     let part = self.backtick_in_braces(rules.quoted)?;
                     parts.push(part);
@@ -123,6 +125,11 @@ impl Parser<'_> {
                 b'<' | b'>' if rules.is_odd_place() && self.second().0 == b'(' => {
                     // Bash does not run it there, yet reads it as one when it looks for the end.
                     let what = "a process substitution in a quoted expansion or a subscript";
+                    return Err(self.unsupported(at, at + 2, what));
+                }
+                b'<' | b'>' if self.is_process_in(rules) && self.is_behind_angle(begin) => {
+                    // Bash takes every second one for text when it looks for the end.
+                    let what = "a process substitution behind `<` or `>` in an expansion";
                     return Err(self.unsupported(at, at + 2, what));
                 }
                 b'<' | b'>' if self.is_process_in(rules) => {
@@ -184,6 +191,19 @@ impl Parser<'_> {
         self.dollar(parts, literal_quotes || hidden, Place::Pattern)
     }
 
+    /// An expansion between single quotes that only hide the end: what is wrong in it the shell
+    /// finds when it expands it.
+    fn hidden_expansion(&mut self, parts: &mut Parts, rules: &Rules) -> Parsed<()> {
+        self.late("between single quotes in an expansion", |parser| {
+            if parser.here() == b'$' {
+                return parser.enclosed_dollar(parts, rules, true);
+            }
+            let part = parser.backtick_in_braces(rules.quoted)?;
+            parts.push(part);
+            Ok(())
+        })
+    }
+
     /// Whether an expansion with brackets begins here, outside double quotes.
     fn is_odd_expansion(&self, rules: &Rules) -> bool {
         !rules.quoted && (self.here() == b'`' || matches!(self.second().0, b'(' | b'{' | b'['))
@@ -192,6 +212,15 @@ impl Parser<'_> {
     /// Whether a process substitution begins here; arithmetic and quotes have none.
     fn is_process_in(&self, rules: &Rules) -> bool {
         !rules.quoted && rules.single == Single::Quotes && self.second().0 == b'('
+    }
+
+    /// Whether `<` or `>` stands before the parser's place, in text that began at `begin`.
+    fn is_behind_angle(&self, begin: usize) -> bool {
+        let mut before = self.tree.text.get(begin..self.pos).unwrap_or_default();
+        while let Some(rest) = before.strip_suffix(b"\\\n") {
+            before = rest;
+        }
+        matches!(before.last(), Some(b'<' | b'>'))
     }
 
     /// `[ … ]` behind a name in command position: one run, blanks and operators included.

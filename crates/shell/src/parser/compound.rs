@@ -5,7 +5,7 @@ use crate::few::Few;
 use crate::lexer::Keyword;
 use crate::parser::{Closer, Parsed, Parser};
 use crate::span::Span;
-use crate::tree::{Branch, Command, Kind, List};
+use crate::tree::{Branch, Command, Kind, List, Script};
 use crate::word::{Place, Word};
 
 impl Parser<'_> {
@@ -129,6 +129,7 @@ impl Parser<'_> {
     fn parenthesis(&mut self) -> Parsed<Kind> {
         let start = self.pos;
         let (second, at) = self.second();
+        let mut counted = None;
         if second == b'(' {
             let end = self.counted_end(at + 1, b'(', b')')?;
             if self.is_doubled(end) {
@@ -145,6 +146,7 @@ impl Parser<'_> {
             if self.reader.dialect == Dialect::Zsh {
                 return Err(self.unsupported(start, at + 1, "`((` that is no arithmetic"));
             }
+            counted = Some(end);
             if self.byte(end + 1) == b'\n' || self.joined(end + 1) != end + 1 {
                 // Bash looks for the second one on this line, by counting in its own way.
                 self.pos = end + 1;
@@ -153,7 +155,12 @@ impl Parser<'_> {
         }
         self.pos += 1;
         let unseen = self.unseen;
-        let script = self.filled_script()?;
+        let script = match self.filled_script() {
+            Err(_) if second == b'(' && self.unseen != unseen => {
+                return Err(self.unseen_behind(start));
+            }
+            read => read?,
+        };
         self.skip_blanks();
         if second == b'(' && self.unseen != unseen {
             return Err(self.unseen_behind(start));
@@ -165,7 +172,26 @@ impl Parser<'_> {
             return Err(self.unexpected("`)`"));
         }
         self.pos += 1;
+        if let Some(counted) = counted {
+            self.same_end(start, self.first_closer(script).unwrap_or(counted), counted)?;
+        }
         Ok(Kind::Subshell(script))
+    }
+
+    /// Where the bracket closes with which the first command of a script begins.
+    fn first_closer(&self, script: Script) -> Option<usize> {
+        let item = self.tree.only(script.items)?;
+        let pipeline = self.tree.only(item.pipelines)?;
+        let command = self.tree.only(pipeline.commands)?;
+        if let Kind::Arithmetic(word) = command.kind {
+            return Some(self.tree.only(word)?.span.end as usize + 1);
+        }
+        let Kind::Subshell(inner) = command.kind else { return None };
+        let mut at = self.joined(inner.span.end as usize);
+        while matches!(self.byte(at), b' ' | b'\t') {
+            at = self.joined(at + 1);
+        }
+        Some(at)
     }
 
     fn if_branches(&mut self, start: usize) -> Parsed<Kind> {

@@ -35,7 +35,7 @@ impl Parser<'_> {
         }
         self.pos = at + 1;
         let counted = self.counted_end(self.pos, b'(', b')')?;
-        let arms = self.tree.arms.len();
+        let (arms, unseen) = (self.tree.arms.len(), self.unseen);
         let mut head = Few::<Word, 3>::new();
         for closer in [b';', b';', b')'] {
             let word = self.arithmetic(closer, start, counted, true)?;
@@ -45,9 +45,11 @@ impl Parser<'_> {
         let last = head.as_slice().last().map_or(0, |word| word.span.end as usize);
         self.same_end(start, last, counted)?;
         let text = self.tree.text(Span::new(at + 1, last));
-        if self.tree.arms.len() > arms || crate::parser::words::may_comment(text) {
-            // Bash reads the head again and takes the one for open, the other for a comment.
-            let what = "`case` or `#` in an expression of a loop";
+        let is_odd = self.tree.arms.len() > arms || self.unseen != unseen;
+        if is_odd || crate::parser::words::may_comment(text) {
+            // Bash reads the head again, takes a `case` for open and `#` for a comment, and loses
+            // the body of a here-document.
+            let what = "`case`, `#` or a here-document in an expression of a loop";
             return Err(self.unsupported(start, self.pos, what));
         }
         self.pos += 1;

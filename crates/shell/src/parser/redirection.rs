@@ -1,6 +1,7 @@
 //! Redirections: descriptor, operator and target.
 
 use crate::dialect::Dialect;
+use crate::lexer::is_break;
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
 use crate::tree::{Descriptor, Heredoc, Operator, Redirection};
@@ -77,13 +78,12 @@ impl Parser<'_> {
             return None;
         }
         if self.byte(at) == b'[' {
-            while !matches!(
-                self.byte(at),
-                b']' | 0 | b'\n' | b' ' | b'\t' | b'$' | b'`' | b'\'' | b'"'
-            ) {
-                at += 1;
+            let ends = |byte| is_break(byte) || matches!(byte, b']' | b'$' | b'`' | b'\'' | b'"');
+            let close = self.run(at, |byte| !ends(byte));
+            if close == at + 1 {
+                return None;
             }
-            at += 1;
+            at = close + 1;
         }
         (self.byte(at) == b'}' && self.stands_before_operator(at + 1)).then_some(at + 1)
     }
@@ -165,8 +165,8 @@ impl Parser<'_> {
                 (!copies || self.reader.dialect != Dialect::Bash)
                     && self.digits_before_operator().is_some()
             }
-            b'{' => !copies && self.variable_before_operator().is_some(),
-            _ => crate::lexer::is_break(self.here()) && !self.is_at_process(),
+            b'{' => self.variable_before_operator().is_some(),
+            _ => is_break(self.here()) && !self.is_at_process(),
         };
         if is_descriptor {
             return Err(self.unexpected("a file or descriptor behind the redirection"));

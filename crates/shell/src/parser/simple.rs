@@ -7,7 +7,7 @@ use crate::few::Few;
 use crate::lexer::{Class, class};
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
-use crate::tree::{Command, Kind, List, Redirection, Simple};
+use crate::tree::{Assigned, Command, Kind, List, Redirection, Simple};
 use crate::word::{Part, PartKind, Place, Word};
 
 /// Options that change what a pattern matches, or let it vanish.
@@ -21,49 +21,49 @@ const DECLARATIONS: [&[u8]; 8] =
 impl Parser<'_> {
     /// Reads assignments, words and redirections up to the end of the command.
     pub(crate) fn simple(&mut self) -> Parsed<Command> {
-        match self.lone_word() {
-            Some(command) => Ok(command),
-            None => self.simple_command(false),
-        }
-    }
-
-    /// The common case first: one word of bytes that stand for themselves.
-    fn lone_word(&mut self) -> Option<Command> {
+        // The common case first: a program of bytes that stand for themselves.
         let start = self.pos;
-        let mut end = start;
-        while class(self.byte(end)) == Class::Plain && self.byte(end) != b'=' {
-            end += 1;
-        }
-        let is_ended = match self.byte(end) {
+        let end = self.run(start, |byte| class(byte) == Class::Plain && byte != b'=');
+        let is_alone = match self.byte(end) {
+            b' ' | b'\t' => false,
             0 | b'\n' | b';' | b'|' | b')' => true,
-            b'&' => self.byte(self.joined(end + 1)) != b'>',
-            _ => false,
+            b'&' if self.byte(self.joined(end + 1)) != b'>' => true,
+            _ => return self.simple_command(None, false),
         };
-        let is_own = self.reader.dialect == Dialect::Zsh || self.here() == b'#';
-        if !is_ended || end == start || is_own {
-            return None;
+        if end == start || self.here() == b'#' || self.reader.dialect == Dialect::Zsh {
+            return self.simple_command(None, false);
         }
         self.pos = end;
         let span = Span::new(start, end);
         let parts = self.one(Part { span, kind: PartKind::Literal });
-        let words = self.one(Word::new(span, parts, Place::Argument));
+        let program = Word::new(span, parts, Place::Argument);
+        if !is_alone {
+            return self.simple_command(Some(program), false);
+        }
+        let words = self.one(program);
         let kind = Kind::Simple(Simple { words, ..Simple::default() });
-        Some(Command { span, kind, ..Command::default() })
+        Ok(Command { span, kind, ..Command::default() })
     }
 
     /// Reads the simple command of a coprocess, whose second word stands where a command begins.
     pub(crate) fn coprocess(&mut self) -> Parsed<Command> {
-        self.simple_command(true)
+        self.simple_command(None, true)
     }
 
-    fn simple_command(&mut self, is_coprocess: bool) -> Parsed<Command> {
-        let start = self.pos;
+    /// Reads a simple command from its start on, or from behind its program where that was read.
+    fn simple_command(&mut self, program: Option<Word>, is_coprocess: bool) -> Parsed<Command> {
+        let start = program.map_or(self.pos, |word| word.span.start as usize);
         let marks = (self.assignments.mark(), self.words.mark(), self.redirections.mark());
         let mut declares = false;
         let mut may_be_array = false;
         // Redirections before the first assignment; a later one ends where arrays may stand.
         let mut first_redirections = 0;
-        let mut end = start;
+        let mut end = self.pos;
+        if let Some(word) = program {
+            declares = self.is_declaration(&word);
+            may_be_array = true;
+            self.words.push(word);
+        }
         loop {
             self.skip_blanks();
             let assigned = self.assignments.len(marks.0);
@@ -99,8 +99,12 @@ impl Parser<'_> {
                     let what = "a subscript behind a redirection";
                     return Err(self.unsupported(start, self.pos + 1, what));
                 }
-                let takes_array = keeps_place && (!is_coprocess || assigned == 0);
-                if let Some(assignment) = self.assignment(takes_array)? {
+                if let Some(assignment) = self.assignment(keeps_place)? {
+                    let is_array = matches!(assignment.value, Assigned::Array(_));
+                    if is_coprocess && is_array && assigned > 0 {
+                        let what = "this second word of a coprocess";
+                        return Err(self.unsupported(start, self.pos, what));
+                    }
                     if assigned == 0 {
                         first_redirections = redirected;
                     }
@@ -114,6 +118,10 @@ impl Parser<'_> {
             } else {
                 if is_coprocess && words == 1 && assigned + redirected == 0 {
                     self.second_of_coprocess()?;
+                }
+                if self.here() == b'{' && self.is_odd_brace(marks.1) {
+                    let what = "`{` behind a letter beyond ASCII";
+                    return Err(self.unsupported(start, self.pos + 1, what));
                 }
                 // A process substitution is read as an operator, behind which no array stands.
                 may_be_array &= !self.is_at_process();
@@ -163,8 +171,20 @@ impl Parser<'_> {
         self.word_with_subscript(Place::Argument)
     }
 
+    /// Whether a `{` here is a word by itself, behind a program that bash takes for a letter of
+    /// another width and so for no program.
+    fn is_odd_brace(&self, mark: usize) -> bool {
+        let program = self.words.first(mark).map_or(Span::default(), |word| word.span);
+        crate::lexer::is_break(self.second().0) && !self.tree.text(program).is_ascii()
+    }
+
     /// Refuses what would be reserved or assigned behind the first word of a coprocess.
     fn second_of_coprocess(&mut self) -> Parsed<()> {
+        if self.keyword().is_some_and(|(keyword, _)| keyword.is_closer()) {
+            // It closes what stands around the coprocess, without a separator.
+            let what = "this second word of a coprocess";
+            return Err(self.unsupported(self.pos, self.pos + 1, what));
+        }
         if self.is_at_reserved() && !self.is_at_compound() {
             return Err(self.unexpected("a command"));
         }
@@ -213,10 +233,17 @@ impl Parser<'_> {
         }
         let program = self.spelled(program);
         let sets_options = matches!(program.as_ref(), b"set" | b"shopt" | b"builtin" | b"command");
-        let is = |word: &Word, is_wanted: &dyn Fn(&[u8]) -> bool| {
-            is_wanted(&if sets_options { self.spelled(word) } else { self.plain(word) })
+        if !sets_options {
+            let is_option = |word: &Word| {
+                self.ends_like_option(word) && GLOB_OPTIONS.contains(&self.plain(word).as_ref())
+            };
+            let changes_patterns = rest.iter().any(is_option);
+            self.tree.patterns_are_doubtful |= changes_patterns;
+            return Ok(());
+        }
+        let any = |is_wanted: &dyn Fn(&[u8]) -> bool| {
+            rest.iter().any(|word| is_wanted(&self.spelled(word)))
         };
-        let any = |is_wanted: &dyn Fn(&[u8]) -> bool| rest.iter().any(|word| is(word, is_wanted));
         let changes_patterns = any(&|text| GLOB_OPTIONS.contains(&text));
         // `set +B` keeps braces as they are, even in what runs later from before it.
         let changes_braces = program.as_ref() == b"set"
@@ -240,6 +267,12 @@ impl Parser<'_> {
         self.tree.patterns_are_doubtful |= changes_patterns;
         self.tree.braces_are_doubtful |= changes_braces;
         Ok(())
+    }
+
+    /// Whether a word may be the name of an option, by its last byte: most are not.
+    fn ends_like_option(&self, word: &Word) -> bool {
+        let last = self.tree.text.get((word.span.end as usize).saturating_sub(1));
+        matches!(last, Some(b'b' | b'r' | b'\n'))
     }
 
     /// The text of a word that is nothing but literal; empty for any other. Lines that go on are

@@ -120,13 +120,17 @@ impl Parser<'_> {
         };
         if let Some(end) = end.filter(|&end| self.is_doubled(end)) {
             self.pos = second + 1;
-            let word = self.doubled(start, end)?;
+            let unseen = self.unseen;
+            let word = match self.doubled(start, end) {
+                Err(_) if self.unseen != unseen => return Err(self.unseen_behind(start)),
+                read => read?,
+            };
             let expression = self.one(word);
             let kind = PartKind::Arithmetic { bracket: false, expression };
             return Ok(Part { span: Span::new(start, self.pos), kind });
         }
-        if end.is_some() {
-            self.only_beyond_sh(start, "`$((` that is no arithmetic")?;
+        if end.is_some() && self.reader.dialect != Dialect::Bash {
+            return Err(self.unsupported(start, second + 1, "`$((` that is no arithmetic"));
         }
         self.pos = at + 1;
         let script = self.parenthesised(start, at + 1 - start, "`$(`")?;
@@ -164,7 +168,9 @@ impl Parser<'_> {
             }
             read => read?,
         };
-        self.same_end(start, self.pos, counted.unwrap_or(self.pos))?;
+        if let Some(counted) = counted {
+            self.same_end(start, self.pos, counted)?;
+        }
         if counted.is_some() && self.unseen != unseen {
             return Err(self.unseen_behind(start));
         }
@@ -206,8 +212,12 @@ impl Parser<'_> {
             at += 1;
         }
         self.has_bare_quote |= quoted && self.holds_bare_quote(start + 1, at);
-        let (from, to) =
+        let (mut from, mut to) =
             if is_escaped { self.unescape(start + 1, at, quoted)? } else { (start + 1, at) };
+        if from == to {
+            // Nothing was made of it, so it has no place behind the text.
+            (from, to) = (at, at);
+        }
         let is_quoted = std::mem::take(&mut self.is_quoted);
         let script = self.late("between backticks", |parser| {
             parser.nested(Closer::End, |parser| parser.within(from, to, Parser::whole_script))
@@ -258,7 +268,12 @@ impl Parser<'_> {
             let byte = self.byte(at);
             let next = if at + 1 < end { self.byte(at + 1) } else { 0 };
             let frees = matches!(next, b'$' | b'`' | b'\\') || quoted && next == b'"';
-            if byte == b'\\' && frees {
+            if byte == b'\\' && next == b'\n' {
+                // The line goes on before anything between the backticks is read, quotes too.
+                at += 2;
+                let made = self.tree.text.len();
+                self.tree.origins.record(made, at.min(end - 1));
+            } else if byte == b'\\' && frees {
                 let made = self.tree.text.len();
                 self.tree.origins.record(made, at + 1);
                 self.tree.text.push(next);

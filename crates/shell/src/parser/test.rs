@@ -142,6 +142,12 @@ impl Parser<'_> {
                     (b')', _) | (b'&', b'&') | (b'|', b'|')
                 );
             if !is_end {
+                let end = self.run(self.pos, |byte| !is_break(byte));
+                let text = self.tree.text(Span::new(self.pos, end));
+                if text.ends_with(b"\\") && self.byte(end) == b'\n' {
+                    let what = "a line break inside an operator of `[[`";
+                    return Err(self.unsupported(self.pos, end, what));
+                }
                 return Err(self.unexpected("an operator or `]]`"));
             }
             let first = self.byte(begin);

@@ -71,9 +71,7 @@ impl Parser<'_> {
         loop {
             // The common case first: a run of bytes that stand for themselves.
             let run = self.pos;
-            while class(self.here()) == Class::Plain {
-                self.pos += 1;
-            }
+            self.pos = self.run(run, |byte| class(byte) == Class::Plain);
             if self.pos > run {
                 push_literal(&mut parts, run, self.pos);
             }
@@ -113,10 +111,7 @@ impl Parser<'_> {
     /// The common case first: a word of bytes that all stand for themselves.
     fn plain_word(&mut self, place: Place) -> Option<Word> {
         let start = self.pos;
-        let mut end = start;
-        while class(self.byte(end)) == Class::Plain {
-            end += 1;
-        }
+        let end = self.run(start, |byte| class(byte) == Class::Plain);
         let is_plain =
             class(self.byte(end)) == Class::Break && self.byte(end) != b'(' && end > start;
         if !is_plain || self.reader.dialect == Dialect::Zsh {
@@ -325,12 +320,9 @@ impl Parser<'_> {
     /// `'…'`
     pub(crate) fn single_quoted(&mut self) -> Parsed<Part> {
         let start = self.pos;
-        let mut at = start + 1;
-        while self.byte(at) != b'\'' {
-            if at >= self.end {
-                return Err(self.unclosed(start, 1, "the single quote", "'"));
-            }
-            at += 1;
+        let at = self.run(start + 1, |byte| byte != b'\'');
+        if at >= self.end {
+            return Err(self.unclosed(start, 1, "the single quote", "'"));
         }
         self.pos = at + 1;
         let inner = Span::new(start + 1, at);
@@ -352,9 +344,7 @@ impl Parser<'_> {
         let mut parts = Parts::new();
         loop {
             let run = self.pos;
-            while !matches!(self.here(), b'"' | b'\\' | b'$' | b'`' | 0) {
-                self.pos += 1;
-            }
+            self.pos = self.run(run, |byte| !matches!(byte, b'"' | b'\\' | b'$' | b'`'));
             if self.pos > run {
                 push_literal(&mut parts, run, self.pos);
             }
@@ -399,9 +389,7 @@ impl Parser<'_> {
         let mut parts = Parts::new();
         loop {
             let run = self.pos;
-            while !matches!(self.here(), b'\\' | b'$' | b'`' | 0) {
-                self.pos += 1;
-            }
+            self.pos = self.run(run, |byte| !matches!(byte, b'\\' | b'$' | b'`'));
             if self.pos > run {
                 push_literal(&mut parts, run, self.pos);
             }
