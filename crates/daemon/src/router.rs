@@ -182,7 +182,7 @@ async fn gate(
             request.extensions_mut().insert(Arc::clone(&route));
             (next.run(request).instrument(span.clone()).await, actor)
         }
-        Err(shut) => ((route.refuse)(shut), None),
+        Err(shut) => (shut_out(&route, shut, request.headers()), None),
     };
     let status = response.status();
     span.record("status", status.as_u16());
@@ -191,6 +191,16 @@ async fn gate(
         app.refusals.note(Refused::new(&method, route.path, status, actor));
     }
     response
+}
+
+/// Says why the gate stays shut. Whoever does not ask for a WebSocket where there is nothing else
+/// is told that first, with a key or without one.
+fn shut_out(route: &Route, shut: Shut, headers: &HeaderMap) -> Response {
+    let is_about_keys = matches!(shut, Shut::NoKey | Shut::UnknownKey | Shut::Role);
+    if is_about_keys && ws::is_bare(route) && !headers.contains_key(header::UPGRADE) {
+        return ws::no_upgrade().into_response();
+    }
+    (route.refuse)(shut)
 }
 
 fn admit(app: &App, route: &Route, request: &Request) -> Result<Option<Caller>, Shut> {

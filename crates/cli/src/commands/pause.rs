@@ -20,12 +20,12 @@ pub struct Pause {
     #[arg(long, conflicts_with = "end")]
     minutes: Option<u64>,
     /// Only calls of this agent host.
-    #[arg(long, requires = "minutes")]
+    #[arg(long, requires = "minutes", conflicts_with = "end")]
     host: Option<String>,
     /// Only calls in this directory, or below it.
-    #[arg(long, value_name = "DIRECTORY", requires = "minutes")]
+    #[arg(long, value_name = "DIRECTORY", requires = "minutes", conflicts_with = "end")]
     workspace: Option<String>,
-    /// Ends what was paused.
+    /// Ends whatever was paused, all of it.
     #[arg(long)]
     end: bool,
     /// Shows JSON.
@@ -63,7 +63,11 @@ impl Pause {
 
 fn show(out: &mut impl Write, said: &Value) -> anyhow::Result<()> {
     if let Some(ended) = said.get("ended") {
-        return Ok(writeln!(out, "{ended} pauses ended")?);
+        return Ok(match ended.as_u64() {
+            Some(0) => writeln!(out, "nothing was paused")?,
+            Some(1) => writeln!(out, "1 pause ended")?,
+            _ => writeln!(out, "{ended} pauses ended")?,
+        });
     }
     let Some(pauses) = said.get("pauses").and_then(Value::as_array) else {
         return Ok(writeln!(out, "{}", line(said))?);

@@ -82,7 +82,7 @@ async fn submit(
             cwd: call.cwd,
             host: Some(DOOR.to_owned()),
             session: Some(call.session),
-            call_id: call.id,
+            call_id: Some(call.id),
             ..CallText::default()
         },
         input: call.input.clone(),
@@ -180,8 +180,10 @@ async fn settle(app: &App, caller: &Caller, confirmed: Confirmed) -> Result<Valu
     let id = ask_id(&ask).ok_or_else(ApiError::no_such_ask)?;
     if let Some((call_id, tool)) = edited {
         let record = app.authority.store().ask(id).await?.ok_or_else(ApiError::no_such_ask)?;
-        let is_same = record.ask.call.tool == tool
-            && (call_id.is_none() || record.ask.call.call_id == call_id);
+        let call = &record.ask.call;
+        // What was raised through another door may have no id to keep.
+        let is_same =
+            call.tool == tool && call.call_id.as_ref().is_none_or(|known| *known == call_id);
         if !is_same {
             let message = "an edited `tool_call` keeps its id and its name";
             return Err(Fault::Refused(Refusal::Malformed(message.to_owned())).into());

@@ -37,6 +37,17 @@ pub fn dispatch(rows: Vec<Gated>) -> MethodRouter<App> {
     })
 }
 
+/// Whether a route is `/ws` itself, with nothing in the query that says whose it is.
+pub fn is_bare(route: &Route) -> bool {
+    route.path == "/ws" && route.mark.is_none()
+}
+
+/// What is said to whoever asks for it without the upgrade.
+pub fn no_upgrade() -> ApiError {
+    let message = "`/ws` is a WebSocket; ask for the upgrade";
+    ApiError::new(StatusCode::BAD_REQUEST, Code::InvalidRequest, message)
+}
+
 /// Hands a request to the row it is meant for.
 async fn choose(rows: &[Gated], request: Request<Body>) -> Response {
     match meant(rows, request.method(), request.uri()) {

@@ -1,6 +1,10 @@
 //! `AgentScope`'s door: what its clients send and what they must get (its page, sections 3, 4, 14).
 
+use std::sync::Arc;
+
+use portcullis_daemon::config::Config;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::node::{Node, Reply};
 
@@ -126,6 +130,35 @@ async fn a_mode_switch_takes_effect_with_the_next_call_of_that_session_only() {
         .await
         .json();
     assert_eq!(audit["entries"][0]["data"]["after"]["mode"], "explore");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_says_what_it_is_called() {
+    let node = Node::start().await;
+    let mut nameless = call("git status");
+    nameless["tool_call"].as_object_mut().unwrap().remove("id");
+    let refused = node.as_key(&node.agent, "POST", "/agentscope/calls", &nameless).await;
+    assert_eq!((refused.status, refused.code().as_str()), (400, "INVALID_REQUEST"));
+    assert!(refused.text.contains("`tool_call.id` is missing"), "{}", refused.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_context_that_is_put_back_as_it_was_read_shows_every_rule_once() {
+    let directory = Arc::new(TempDir::new().unwrap());
+    std::fs::create_dir(directory.path().join("config")).unwrap();
+    let rules = "[rules]\nallow = [\"Bash(npm run:*)\"]\n";
+    std::fs::write(directory.path().join("config/policy.toml"), rules).unwrap();
+    let node = Node::in_directory(directory, Config::default()).await;
+    submit(&node, &call("git status")).await;
+    let path = "/agentscope/sessions/s/context";
+    let mut context = node.as_key(&node.approver, "GET", path, &Value::Null).await.json();
+    assert_eq!(context["allow_rules"]["Bash"][0]["source"], "userSettings", "{context}");
+    let put = node.as_key(&node.approver, "PUT", path, &context).await.json();
+    assert_eq!(put, context);
+    let own = json!({ "tool_name": "Bash", "rule_content": "make:*", "behavior": "allow", "source": "session" });
+    context["allow_rules"]["Bash"].as_array_mut().unwrap().push(own);
+    let put = node.as_key(&node.approver, "PUT", path, &context).await.json();
+    assert_eq!(put, context);
 }
 
 #[tokio::test(flavor = "multi_thread")]

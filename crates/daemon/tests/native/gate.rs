@@ -57,8 +57,10 @@ async fn without_the_right_key_nothing_answers() {
         let send = |header: String| {
             let (node, path, method) = (&node, &path, route.method.clone());
             async move {
-                let headers: Vec<&str> =
+                let mut headers: Vec<&str> =
                     if header.is_empty() { Vec::new() } else { vec![header.as_str()] };
+                // Without it there is nothing to be let in to.
+                headers.extend((path == "/ws").then_some("Upgrade: websocket"));
                 node.send(&method, path, &headers, "").await.status
             }
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message as Raw, WebSocket, WebSocketUpgrade};
-use axum::http::{StatusCode, Uri};
+use axum::http::Uri;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
@@ -15,15 +15,13 @@ use portcullis_approval::{Answer, Approver, Ask, Decision, Id, Moment, Reply, Sc
 use portcullis_store::{AskFilter, StoreError};
 use portcullis_wire::dialects::comma::frames::{Fault as Failed, Frame, text};
 use portcullis_wire::dialects::comma::{Choice, Message, Said, Unread, read};
-use portcullis_wire::errors::Code;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::hub::{News, Present, What};
 use super::{NAME, words};
 use crate::App;
 use crate::authority::{Fault, stopped};
-use crate::doors::ask_id;
-use crate::error::ApiError;
+use crate::doors::{ask_id, ws};
 use crate::identity::{Caller, Via};
 use crate::routes::feed::lean;
 
@@ -46,11 +44,7 @@ pub async fn socket(
     uri: Uri,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Response {
-    let Ok(upgrade) = upgrade else {
-        let message = "`/ws` is a WebSocket; ask for the upgrade";
-        let refusal = ApiError::new(StatusCode::BAD_REQUEST, Code::InvalidRequest, message);
-        return refusal.into_response();
-    };
+    let Ok(upgrade) = upgrade else { return ws::no_upgrade().into_response() };
     let pairs = uri.query().unwrap_or_default().split('&');
     let is_tui = pairs.into_iter().any(|pair| pair.strip_prefix("profile=") == Some(TUI));
     // Twice the size, so that a frame that is too large can be seen and refused by its code.

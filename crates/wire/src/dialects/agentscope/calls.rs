@@ -18,7 +18,7 @@ pub struct Call {
     /// The session.
     pub session: String,
     /// What the agent calls the call.
-    pub id: Option<String>,
+    pub id: String,
     /// The name of the tool.
     pub tool: String,
     /// Its input.
@@ -61,7 +61,7 @@ pub struct Confirmed {
     /// The answer, in our words.
     pub answer: approval::Answer,
     /// What the edited call is called, if it was edited: its id and its tool.
-    pub edited: Option<(Option<String>, String)>,
+    pub edited: Option<(String, String)>,
 }
 
 /// Reads the body of `confirm`: the answers, and whether they came in a list.
@@ -126,12 +126,12 @@ fn confirmed(place: &str, value: Value) -> Result<Confirmed, Error> {
 }
 
 /// The name, the tool and the input of a `tool_call`.
-fn tool_call(body: &mut Fields) -> Result<(Option<String>, String, Value), Error> {
+fn tool_call(body: &mut Fields) -> Result<(String, String, Value), Error> {
     let call = body.take("tool_call").ok_or_else(|| missing("tool_call"))?;
     let mut call = Fields::new("tool_call", call, &["id", "name", "input"])?;
     let tool = call.text("name")?.ok_or_else(|| missing("tool_call.name"))?;
-    let id = call.text("id")?;
-    id.as_deref().map_or(Ok(()), |id| crate::body::name("tool_call.id", id))?;
+    let id = call.text("id")?.ok_or_else(|| missing("tool_call.id"))?;
+    crate::body::name("tool_call.id", &id)?;
     crate::body::name("tool_call.name", &tool)?;
     let input = call.take("input").ok_or_else(|| missing("tool_call.input"))?;
     if !input.is_object() {

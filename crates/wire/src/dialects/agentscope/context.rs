@@ -1,6 +1,9 @@
 //! Contexts: the policy of a session, there and back.
 
+use std::collections::HashSet;
+
 use portcullis_engine::policy::Source;
+use portcullis_engine::rule::Rule;
 use portcullis_engine::{Mode, Policy};
 use serde_json::{Map, Value, json};
 
@@ -74,12 +77,17 @@ pub fn patched(own: Value, parts: &Value) -> Value {
 pub fn of_policy(policy: &Policy, root: Option<&str>) -> Value {
     let mut directories = Map::new();
     let workspace = policy.workspace.iter().map(|path| (path.as_str(), "userSettings"));
-    for (path, source) in root.map(|root| (root, "session")).into_iter().chain(workspace) {
+    for (path, source) in workspace.chain(root.map(|root| (root, "session"))) {
         directories.insert(path.to_owned(), json!({ "path": path, "source": source }));
     }
     let bucket = |behavior: &str| {
         let mut tools: Map<String, Value> = Map::new();
-        for rule in policy.rules().filter(|rule| rule.outcome.name() == behavior) {
+        let meant = || policy.rules().filter(|rule| rule.outcome.name() == behavior);
+        // Who puts back what was read puts the rules of files back too: they stay the files'.
+        let of_files: HashSet<&str> =
+            meant().filter(|rule| rule.source != Source::Call).map(|rule| &*rule.text).collect();
+        let is_new = |rule: &&Rule| rule.source != Source::Call || !of_files.contains(&*rule.text);
+        for rule in meant().filter(is_new) {
             let (tool, content) = match rule.text.split_once('(') {
                 Some((tool, content)) => (tool, content.strip_suffix(')')),
                 None => (&*rule.text, None),
