@@ -2,10 +2,11 @@
 
 use portcullis_engine::policy_text::Fallback;
 use portcullis_engine::verdict::Tier;
+use sha2::{Digest, Sha256};
 
-use crate::canonical::{object, quoted};
+use crate::canonical::Members;
 use crate::id::Id;
-use crate::key::hex_sha256;
+use crate::key::push_hex;
 use crate::moment::Moment;
 
 /// A tool call as it was sent, kept to the byte.
@@ -40,15 +41,16 @@ impl CallText {
     /// `input`, `session` and `tool`, what is absent left out. None where the input is not JSON.
     #[must_use]
     pub fn digest(&self) -> Option<String> {
-        let mut members = vec![
-            ("tool", quoted(&self.tool)),
-            ("input", crate::canonical::canonical(&self.input)?),
-        ];
-        let others = [("cwd", &self.cwd), ("host", &self.host), ("session", &self.session)];
-        for (name, value) in others {
-            members.extend(value.as_ref().map(|value| (name, quoted(value))));
-        }
-        Some(format!("sha256:{}", hex_sha256(object(members).as_bytes())))
+        let input = crate::canonical::canonical(&self.input)?;
+        let mut members = Members::new();
+        members.maybe("cwd", self.cwd.as_deref());
+        members.maybe("host", self.host.as_deref());
+        members.raw("input", &input);
+        members.maybe("session", self.session.as_deref());
+        members.text("tool", &self.tool);
+        let mut digest = "sha256:".to_owned();
+        push_hex(&mut digest, &Sha256::digest(members.end().as_bytes()));
+        Some(digest)
     }
 
     /// The same call with another input.

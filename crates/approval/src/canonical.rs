@@ -38,7 +38,7 @@ pub fn quoted(text: &str) -> String {
 
 /// Writes a text as a JSON string behind another text.
 pub fn push_quoted(out: &mut String, text: &str) {
-    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+    if scan::is_plain(text.as_bytes()) {
         out.push('"');
         out.push_str(text);
         out.push('"');

@@ -122,7 +122,7 @@ impl Feed {
                 last = last.max(newest);
                 continue;
             }
-            let looked = self.look(&authority, &identity, &mut last).await;
+            let looked = self.look(&authority, &identity, newest, &mut last).await;
             has_failed = looked.is_err();
             if let Err(error) = looked {
                 tracing::error!("the feed cannot be read: {error}");
@@ -138,10 +138,10 @@ impl Feed {
         &self,
         authority: &Authority,
         identity: &Identity,
+        head: u64,
         last: &mut u64,
     ) -> Result<(), StoreError> {
         loop {
-            let head = authority.store().head().await?.position;
             let mut filter = AuditFilter::after(*last, MOST_BEHIND);
             filter.kinds = KINDS.iter().chain(CARES).map(ToString::to_string).collect();
             // INVARIANT: looked at behind the head, and nothing beyond that head is taken: who
@@ -149,7 +149,7 @@ impl Feed {
             if self.calls.load(Ordering::SeqCst) > 0 {
                 filter.kinds.push(CALLS.to_owned());
             }
-            let mut entries = authority.store().audit(&filter).await?;
+            let mut entries = authority.store().news(&filter).await?;
             let is_last = entries.len() < MOST_BEHIND;
             entries.retain(|entry| entry.position <= head);
             let newest = entries.last().map_or(head, |entry| entry.position);

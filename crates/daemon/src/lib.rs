@@ -56,9 +56,20 @@ const SIGN: Duration = Duration::from_mins(5);
 /// How often old things are removed.
 const PRUNE: Duration = Duration::from_hours(1);
 
-/// What handlers work with; clones are the same.
+/// What handlers work with; clones are the same, and cost one count: each request makes some.
 #[derive(Clone)]
-pub(crate) struct App {
+pub(crate) struct App(Arc<Rooms>);
+
+impl std::ops::Deref for App {
+    type Target = Rooms;
+
+    fn deref(&self) -> &Rooms {
+        &self.0
+    }
+}
+
+/// What a node consists of.
+pub(crate) struct Rooms {
     /// The authority.
     pub(crate) authority: Authority,
     /// Who callers are.
@@ -184,7 +195,7 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
         Authority::new(parts.store, policies, parts.signer, limits, overlays, Arc::clone(&metrics))
             .await?;
     let identity = Arc::new(Identity::new(parts.internal_key.as_deref()));
-    let app = App {
+    let rooms = Rooms {
         refusals: Refusals::new(&authority),
         identity,
         feed: Feed::default(),
@@ -195,6 +206,7 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
         config: Arc::new(parts.config),
         authority,
     };
+    let app = App(Arc::new(rooms));
     app.refresh_keys().await?;
     if app.authority.store().is_alone() {
         app.authority.resume_runs().await?;

@@ -288,6 +288,12 @@ pub trait Audit: Send + Sync {
     /// Audit entries a filter names, in order.
     async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError>;
 
+    /// The same for whoever keeps up with what is new: what this process has just recorded need
+    /// not be read back.
+    async fn news(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError> {
+        self.audit(filter).await
+    }
+
     /// The last entry of this node's chain, and the last position of all.
     async fn head(&self) -> Result<Head, StoreError>;
 

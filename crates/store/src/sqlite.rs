@@ -32,6 +32,7 @@ mod prune;
 mod reader;
 mod runs;
 mod schema;
+mod tail;
 mod writer;
 
 /// A store in one file.

@@ -6,6 +6,9 @@
 /// Deeper than this is not looked at.
 const MOST_DEPTH: usize = 64;
 
+/// So many bytes of a string are looked at at once.
+const PIECE: usize = 16;
+
 /// Any value.
 pub(super) fn value(bytes: &[u8], depth: usize) -> Option<&[u8]> {
     match bytes.split_first()? {
@@ -60,7 +63,11 @@ fn array(bytes: &[u8], depth: usize) -> Option<&[u8]> {
 fn string(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut rest = bytes;
     loop {
-        let plain = rest.iter().position(|byte| *byte < b' ' || *byte == b'"' || *byte == b'\\')?;
+        // Whole pieces first, which are looked at many bytes at a time.
+        while rest.first_chunk::<PIECE>().is_some_and(|piece| is_plain(piece)) {
+            rest = rest.get(PIECE..)?;
+        }
+        let plain = rest.iter().position(|byte| !is_own_sign(*byte))?;
         let (_, behind) = rest.split_at_checked(plain)?;
         match behind.split_first()? {
             (b'"', behind) => {
@@ -71,6 +78,17 @@ fn string(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
             _ => return None,
         }
     }
+}
+
+/// Whether all of these bytes stand for themselves in a string.
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    // To the end, whatever is found: that can be done for many bytes at a time.
+    bytes.iter().fold(true, |is_plain, byte| is_plain & is_own_sign(*byte))
+}
+
+/// Whether a byte stands for itself in a string.
+const fn is_own_sign(byte: u8) -> bool {
+    (byte >= b' ') & (byte != b'"') & (byte != b'\\')
 }
 
 /// The shortest escape of a character that needs one.

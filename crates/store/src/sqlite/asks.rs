@@ -120,26 +120,25 @@ fn open(
     let (now, of_run) = (ask.opened_at.ms(), i64::from(ask.is_of_its_run()));
     if let Some(call_id) = &call.call_id {
         let of_call = params![key, call_id, call.session, ask.digest, now];
-        if let Some(same) = number_of(db, SAME_CALL, of_call)? {
+        if let Some(same) = number_of(group, SAME_CALL, of_call)? {
             group.append(&entries.judged)?;
             return Ok(Opened::Found(Box::new(numbered(db, same)?)));
         }
     }
     let identical = params![key, ask.digest, agent, of_run, call.run];
-    if let Some(identical) = number_of(db, PENDING, identical)? {
+    if let Some(identical) = number_of(group, PENDING, identical)? {
         group.append(&entries.judged)?;
         return Ok(Opened::Found(Box::new(numbered(db, identical)?)));
     }
     let unused = params![key, ask.digest, agent, now, of_run, call.run];
-    if let Some(unused) = number_of(db, UNUSED, unused)? {
-        db.prepare_cached(CLAIM_NUMBER)?.execute(params![unused, now])?;
+    if let Some(unused) = number_of(group, UNUSED, unused)? {
+        group.statement(CLAIM_NUMBER)?.execute(params![unused, now])?;
         let claimed = numbered(db, unused)?;
         group.append(&entries.judged)?;
         group.append(&entries.claimed_of(claimed.ask.id))?;
         return Ok(Opened::Claimed(Box::new(claimed)));
     }
-    let mut of_key = db.prepare_cached(PENDING_OF_KEY)?;
-    let pending: Option<i64> = of_key.query_row([key], |row| row.get(0)).optional()?;
+    let pending = number_of(group, PENDING_OF_KEY, [key])?;
     if number(pending.unwrap_or(0)) >= u64::try_from(most_pending).unwrap_or(u64::MAX) {
         return Err(StoreError::TooManyAsks(most_pending));
     }
@@ -152,16 +151,16 @@ fn open(
             return Err(StoreError::TooManyAsks(count));
         }
     }
-    insert(db, ask)?;
-    db.prepare_cached(ONE_MORE)?.execute([key])?;
+    insert(group, ask)?;
+    group.statement(ONE_MORE)?.execute([key])?;
     group.append(&entries.judged)?;
     group.append(&entries.opened)?;
     Ok(Opened::New)
 }
 
-fn insert(db: &Connection, ask: &Ask) -> Result<(), StoreError> {
+fn insert(group: &mut Group<'_>, ask: &Ask) -> Result<(), StoreError> {
     let Ask { call, asker, .. } = ask;
-    db.prepare_cached(INSERT)?.execute(params![
+    group.statement(INSERT)?.execute(params![
         ask.id.as_bytes(),
         asker.key.as_bytes(),
         asker.agent,
@@ -175,8 +174,9 @@ fn insert(db: &Connection, ask: &Ask) -> Result<(), StoreError> {
         ask.deadline_at.map(Moment::ms),
         integer(ask.unused_approval_s),
     ])?;
-    db.prepare_cached(INSERT_TEXTS)?.execute(params![
-        db.last_insert_rowid(),
+    let number = group.db.last_insert_rowid();
+    group.statement(INSERT_TEXTS)?.execute(params![
+        number,
         ask.door,
         call.tool,
         call.input,
@@ -206,14 +206,14 @@ fn settle(
     if decision.state == State::Pending {
         return Err(broken("a decision that leaves its ask pending"));
     }
-    let unsettled: Option<(i64, [u8; 16])> = db
-        .prepare_cached(UNSETTLED)?
+    let unsettled: Option<(i64, [u8; 16])> = group
+        .statement(UNSETTLED)?
         .query_row([decision.ask.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((number, key)) = unsettled else {
         return Err(standing_decision(db, decision.ask)?);
     };
-    db.prepare_cached(SETTLE)?.execute(params![
+    group.statement(SETTLE)?.execute(params![
         number,
         decision.state.name(),
         decision.outcome.name(),
@@ -227,7 +227,7 @@ fn settle(
         decision.input,
         rows::ids(&decision.grants),
     ])?;
-    db.prepare_cached(ONE_LESS)?.execute([key])?;
+    group.statement(ONE_LESS)?.execute([key])?;
     for grant in &settlement.grants {
         grants::insert(db, grant)?;
     }
@@ -246,7 +246,7 @@ fn standing_decision(db: &Connection, id: Id) -> Result<StoreError, StoreError> 
 
 /// Takes the one execution an approval is good for.
 fn claim(group: &mut Group<'_>, id: Id, at: Moment, entries: &[Entry]) -> Result<bool, StoreError> {
-    let changed = group.db.prepare_cached(CLAIM)?.execute(params![id.as_bytes(), at.ms()])?;
+    let changed = group.statement(CLAIM)?.execute(params![id.as_bytes(), at.ms()])?;
     if changed > 0 {
         group.append(entries)?;
         return Ok(true);
@@ -272,8 +272,12 @@ fn numbered(db: &Connection, number: i64) -> Result<AskRecord, StoreError> {
     found.ok_or_else(|| broken("an ask that was found is not there"))
 }
 
-fn number_of(db: &Connection, query: &str, values: impl Params) -> Result<Option<i64>, StoreError> {
-    Ok(db.prepare_cached(query)?.query_row(values, |row| row.get(0)).optional()?)
+fn number_of(
+    group: &mut Group<'_>,
+    query: &'static str,
+    values: impl Params,
+) -> Result<Option<i64>, StoreError> {
+    Ok(group.statement(query)?.query_row(values, |row| row.get(0)).optional()?)
 }
 
 /// The asks a filter names, oldest first.

@@ -28,6 +28,13 @@ impl Audit for Sqlite {
         if is_at_hand { self.readers.glance(list).await } else { self.readers.read(list).await }
     }
 
+    async fn news(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, StoreError> {
+        match self.writer.recorded(filter) {
+            Some(recorded) => Ok(recorded),
+            None => self.audit(filter).await,
+        }
+    }
+
     async fn head(&self) -> Result<Head, StoreError> {
         let node = self.node.clone();
         self.readers.glance(move |db| chain::head(db, &node)).await

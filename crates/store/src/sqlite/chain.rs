@@ -4,11 +4,11 @@
 //! and kept through the group.
 
 use portcullis_approval::audit::{Entry, Link, NOTHING};
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 
-use crate::StoreError;
-use crate::records::Head;
+use crate::records::{AuditRecord, Head};
 use crate::rows::{integer, number};
+use crate::{StoreError, broken};
 
 const HEAD: &str = "SELECT seq, hash FROM chains WHERE node = ?1";
 
@@ -28,7 +28,7 @@ const TOUCH: &str = "INSERT INTO chains (node, seq, hash, position) VALUES ('', 
 const UNTOUCH: &str = "DELETE FROM chains WHERE node = ''";
 
 /// The kind of entries that verdicts leave.
-const VERDICT: &str = "call.judged";
+pub(super) const VERDICT: &str = "call.judged";
 
 /// Where a chain stands.
 #[derive(Clone, Copy)]
@@ -45,8 +45,10 @@ pub(super) struct Group<'a> {
     node: &'a str,
     began: Place,
     place: Place,
-    /// Whether something else than verdicts was appended.
-    has_changes: bool,
+    /// What was appended beside verdicts.
+    changes: Vec<AuditRecord>,
+    /// The statements that its jobs have used, by where their text lies.
+    statements: Vec<(&'static str, CachedStatement<'a>)>,
 }
 
 impl<'a> Group<'a> {
@@ -55,7 +57,7 @@ impl<'a> Group<'a> {
         let head = read_head(db, node)?;
         let (seq, hash) = head.unwrap_or((0, NOTHING));
         let place = Place { seq, hash, position: newest(db)? };
-        Ok(Group { db, node, began: place, place, has_changes: false })
+        Ok(Group { db, node, began: place, place, changes: Vec::new(), statements: Vec::new() })
     }
 
     /// Where the chain stands now.
@@ -64,26 +66,39 @@ impl<'a> Group<'a> {
     }
 
     /// Takes back what was appended since.
-    pub(super) const fn return_to(&mut self, place: Place) {
+    pub(super) fn return_to(&mut self, place: Place) {
         self.place = place;
+        self.changes.retain(|entry| entry.position <= place.position);
+    }
+
+    /// A statement, which is looked up once for all jobs of the group.
+    pub(super) fn statement(
+        &mut self,
+        text: &'static str,
+    ) -> Result<&mut CachedStatement<'a>, StoreError> {
+        let known = self.statements.iter().position(|(known, _)| std::ptr::eq(*known, text));
+        let place = match known {
+            Some(place) => place,
+            None => {
+                self.statements.push((text, self.db.prepare_cached(text)?));
+                self.statements.len() - 1
+            }
+        };
+        let found = self.statements.get_mut(place).map(|(_, statement)| statement);
+        found.ok_or_else(|| broken("a statement that was prepared is not there"))
     }
 
     /// Appends entries.
     pub(super) fn append(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let mut append = self.db.prepare_cached(APPEND)?;
         for entry in entries {
-            self.has_changes |= entry.kind != VERDICT;
-            let place = &mut self.place;
-            let prev = place.hash;
-            let link = Link { node: self.node, seq: place.seq + 1, prev };
+            let (node, prev) = (self.node, self.place.hash);
+            let link = Link { node, seq: self.place.seq + 1, prev };
             let hash = entry.written().hash(&link);
-            *place = Place { seq: link.seq, hash, position: place.position + 1 };
-            append.execute(params![
+            let place = Place { seq: link.seq, hash, position: self.place.position + 1 };
+            self.place = place;
+            self.statement(APPEND)?.execute(params![
                 integer(place.position),
-                self.node,
+                node,
                 integer(place.seq),
                 entry.at.ms(),
                 entry.kind,
@@ -94,6 +109,9 @@ impl<'a> Group<'a> {
                 prev,
                 hash,
             ])?;
+            if entry.kind != VERDICT {
+                self.changes.push(record(entry, &link, hash, place.position));
+            }
         }
         Ok(())
     }
@@ -101,11 +119,11 @@ impl<'a> Group<'a> {
     /// Changes rows, and appends entries if there was something to change.
     pub(super) fn change(
         &mut self,
-        text: &str,
+        text: &'static str,
         values: impl Params,
         entries: &[Entry],
     ) -> Result<bool, StoreError> {
-        let changed = self.db.prepare_cached(text)?.execute(values)?;
+        let changed = self.statement(text)?.execute(values)?;
         if changed > 0 {
             self.append(entries)?;
         }
@@ -123,7 +141,12 @@ impl<'a> Group<'a> {
     /// Whether only verdicts were recorded since a position, which is where the group must have
     /// begun: what another process wrote meanwhile may be anything.
     pub(super) const fn is_quiet_since(&self, position: u64) -> bool {
-        self.began.position == position && !self.has_changes
+        self.began.position == position && self.changes.is_empty()
+    }
+
+    /// Where it began, and what was appended beside verdicts.
+    pub(super) fn into_changes(self) -> (u64, Vec<AuditRecord>) {
+        (self.began.position, self.changes)
     }
 
     /// Writes something and takes it back: what is written as it was before, `SQLite` leaves.
@@ -138,6 +161,23 @@ impl<'a> Group<'a> {
         let mut keep = self.db.prepare_cached(KEEP_HEAD)?;
         keep.execute(params![self.node, integer(seq), hash, integer(position)])?;
         Ok(())
+    }
+}
+
+/// An entry as it is read back.
+fn record(entry: &Entry, link: &Link<'_>, hash: [u8; 32], position: u64) -> AuditRecord {
+    AuditRecord {
+        position,
+        node: link.node.to_owned(),
+        seq: link.seq,
+        at: entry.at,
+        kind: entry.kind.to_owned(),
+        actor: entry.actor.clone(),
+        subject: entry.subject.clone(),
+        owner: entry.owner.clone(),
+        data: entry.data.clone(),
+        prev: link.prev,
+        hash,
     }
 }
 

@@ -5,9 +5,9 @@
 //! savepoint of their own, the others look before they write. Whoever waits is answered after the
 //! commit, and if that fails, every job of the group failed.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -16,6 +16,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use super::chain::Group;
 use super::log::Log;
 use super::presence::Presence;
+use super::tail::Tail;
+use crate::records::{AuditFilter, AuditRecord};
 use crate::{StoreError, broken};
 
 /// How many jobs may wait before those who bring more must wait too.
@@ -91,6 +93,7 @@ pub(super) struct Writer {
     queue: Sender<Message>,
     places: Arc<Semaphore>,
     changed: Arc<AtomicU64>,
+    tail: Arc<Mutex<Tail>>,
 }
 
 impl Writer {
@@ -105,6 +108,7 @@ impl Writer {
         let (queue, messages) = channel();
         let newest = *bell.borrow();
         let changed = Arc::new(AtomicU64::new(newest));
+        let tail = Arc::new(Mutex::new(Tail::behind(newest)));
         let places = Arc::new(Semaphore::new(QUEUE));
         let shared = Arc::clone(&places);
         let thread = Thread {
@@ -115,6 +119,7 @@ impl Writer {
             bell,
             newest,
             changed: Arc::clone(&changed),
+            tail: Arc::clone(&tail),
             messages,
             places: shared,
             version: None,
@@ -123,7 +128,7 @@ impl Writer {
             .name("store-writer".to_owned())
             .spawn(move || thread.run())
             .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-        Ok(Writer { queue, places, changed })
+        Ok(Writer { queue, places, changed, tail })
     }
 
     /// Runs a job; what it returned is durable when this returns.
@@ -164,6 +169,11 @@ impl Writer {
         self.changed.load(Ordering::Acquire)
     }
 
+    /// The entries a filter names, if this process has just recorded all of them.
+    pub(super) fn recorded(&self, filter: &AuditFilter) -> Option<Vec<AuditRecord>> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).read(filter)
+    }
+
     /// Finishes what was begun, and refuses what comes after.
     pub(super) async fn close(&self) {
         self.places.close();
@@ -184,6 +194,8 @@ struct Thread {
     newest: u64,
     /// The newest one at which something else than a verdict may stand.
     changed: Arc<AtomicU64>,
+    /// What was recorded last.
+    tail: Arc<Mutex<Tail>>,
     messages: Receiver<Message>,
     places: Arc<Semaphore>,
     /// What `data_version` was: it changes when another process has written.
@@ -294,6 +306,9 @@ impl Thread {
         let is_quiet = group.is_quiet_since(self.newest);
         self.presence.check()?;
         statement("COMMIT")?;
+        let (began, changes) = group.into_changes();
+        // INVARIANT: before the bell rings for it, and before anybody can hear of a change.
+        self.tail().extend(began, position, changes);
         self.newest = position;
         if !is_quiet {
             self.changed.store(position, Ordering::Release);
@@ -308,10 +323,15 @@ impl Thread {
             self.version = version;
             if let Ok(position) = super::chain::newest(&self.db) {
                 self.newest = position;
+                *self.tail() = Tail::behind(position);
                 self.changed.store(position, Ordering::Release);
                 self.ring(position);
             }
         }
+    }
+
+    fn tail(&self) -> MutexGuard<'_, Tail> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn ring(&self, position: u64) {
