@@ -66,9 +66,10 @@ struct Layer {
 }
 
 impl Layer {
-    /// Takes off the backslashes that backticks take off; false where there are none.
+    /// Takes off the backslashes that backticks take off, and joins the lines that they join, in
+    /// quotes too; false where there are none.
     fn peel(&mut self) -> bool {
-        let is_freed = |pair: &[u8]| matches!(pair, [b'\\', b'\\' | b'`' | b'$' | b'"']);
+        let is_freed = |pair: &[u8]| matches!(pair, [b'\\', b'\\' | b'`' | b'$' | b'"' | b'\n']);
         if !self.text.windows(2).any(is_freed) {
             return false;
         }
@@ -77,6 +78,10 @@ impl Layer {
         while let Some(&byte) = self.text.get(at) {
             let frees = self.text.get(at..at + 2).is_some_and(is_freed);
             at += usize::from(frees);
+            if frees && self.text.get(at) == Some(&b'\n') {
+                at += 1;
+                continue;
+            }
             text.push(self.text.get(at).copied().unwrap_or(byte));
             places.push(self.place(at));
             at += 1;
@@ -341,6 +346,14 @@ mod tests {
         for text in ["rm <&-a", "rm&<& -a", "rm >& \\\n -a"] {
             let tokens = scan(text.as_bytes());
             assert!(tokens.iter().any(|token| token.text == b"a"), "`{text}`: {tokens:?}");
+        }
+    }
+
+    #[test]
+    fn backticks_join_lines_in_quotes_and_before_escapes_work() {
+        for text in ["`'r\\\nm' x`", "`r\\\\\\\n\nm x`"] {
+            let tokens = scan(text.as_bytes());
+            assert!(tokens.iter().any(|token| token.text == b"rm"), "`{text}`: {tokens:?}");
         }
     }
 }
