@@ -8,7 +8,9 @@ use toml::{Table, Value};
 pub fn compile(text: &str) -> Result<String, String> {
     let table: Table = text.parse().map_err(|error| format!("{error}").replace('\n', " | "))?;
     let mut out = String::new();
-    for key in ["harmless", "named", "loader", "values", "secret", "unmoved"] {
+    for key in
+        ["harmless", "named", "numbers", "zsh", "tied", "loader", "values", "secret", "unmoved"]
+    {
         let text = table.get(key).and_then(Value::as_str).ok_or(format!("`{key}` is no text"))?;
         let mut words: Vec<&str> = text.split_whitespace().collect();
         words.sort_unstable();
@@ -17,7 +19,7 @@ pub fn compile(text: &str) -> Result<String, String> {
             words.into_iter().partition(|word| word.contains('*') && key != "values");
         let upper = key.to_uppercase();
         let _ = writeln!(out, "static {upper}: &[&str] = &{names:?};");
-        if key != "values" {
+        if !matches!(key, "values" | "numbers" | "zsh" | "tied") {
             let _ = writeln!(out, "static {upper}_GLOBS: &[&str] = &{globs:?};");
         }
     }

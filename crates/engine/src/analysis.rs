@@ -86,6 +86,12 @@ pub enum Syntax {
 pub fn analyse(text: &str, dialect: Dialect, ground: &Ground, world: &dyn World) -> Acts {
     let mut analysis = Analysis::new(dialect, ground, world);
     analysis.text(text, None, dialect);
+    // A script that goes somewhere else may call its functions there.
+    if analysis.has_moved && analysis.functions == Functions::Here {
+        analysis = Analysis::new(dialect, ground, world);
+        analysis.functions = Functions::Anywhere;
+        analysis.text(text, None, dialect);
+    }
     analysis.hazards(text);
     analysis.unread_rest(text);
     analysis.find_own();
@@ -114,6 +120,17 @@ pub fn analyse_texts(texts: &[&str], ground: &Ground, world: &dyn World) -> Acts
     analysis.found
 }
 
+/// Where the functions of a script run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Functions {
+    /// There are none so far.
+    None,
+    /// Where they are defined, if the script goes nowhere else.
+    Here,
+    /// Wherever the script is when it calls them.
+    Anywhere,
+}
+
 pub(crate) struct Analysis<'g> {
     pub(crate) dialect: Dialect,
     pub(crate) ground: &'g Ground,
@@ -134,6 +151,9 @@ pub(crate) struct Analysis<'g> {
     pub(crate) shown: Option<String>,
     /// The directories the script has been in.
     been_in: Vec<String>,
+    pub(crate) functions: Functions,
+    /// Whether the script goes somewhere else.
+    pub(crate) has_moved: bool,
     /// The acts of texts that wait for a signal.
     pub(crate) waiting: Vec<std::ops::Range<usize>>,
     depth: usize,
@@ -155,6 +175,8 @@ impl<'g> Analysis<'g> {
             piped: Dashes::Anywhere,
             shown: None,
             been_in: vec![ground.cwd.clone()],
+            functions: Functions::None,
+            has_moved: false,
             waiting: Vec::new(),
             depth: 0,
         }

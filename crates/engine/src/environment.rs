@@ -2,6 +2,8 @@
 //!
 //! The lists are data (`data/environment.toml`), compiled into static tables.
 
+use portcullis_shell::Dialect;
+
 use crate::glob;
 
 include!(concat!(env!("OUT_DIR"), "/environment.rs"));
@@ -23,6 +25,9 @@ pub fn setting(name: &str, value: Option<&str>) -> Setting {
     let has = |names: &[&str], globs: &[&str]| {
         names.binary_search(&name).is_ok() || globs.iter().any(|glob| fits(glob, name))
     };
+    if NUMBERS.binary_search(&name).is_ok() {
+        return if value.is_some_and(is_number) { Setting::Harmless } else { Setting::Loader };
+    }
     if has(HARMLESS, HARMLESS_GLOBS) {
         let is_loaded = value.is_some_and(names_a_file) && has(NAMED, NAMED_GLOBS);
         return if is_loaded { Setting::Loader } else { Setting::Harmless };
@@ -35,6 +40,31 @@ pub fn setting(name: &str, value: Option<&str>) -> Setting {
         return Setting::Harmless;
     }
     if has(LOADER, LOADER_GLOBS) { Setting::Loader } else { Setting::Foreign }
+}
+
+/// The name under which a variable counts: zsh has some lists of directories under two names, and
+/// evaluates what it assigns to more variables than other shells do.
+#[must_use]
+pub fn meant<'n>(name: &'n str, value: Option<&str>, dialect: Dialect) -> &'n str {
+    if dialect != Dialect::Zsh {
+        return name;
+    }
+    if TIED.binary_search(&name).is_ok() {
+        return "PATH";
+    }
+    let is_evaluated = ZSH.binary_search(&name).is_ok() && !value.is_some_and(is_number);
+    if is_evaluated { "RANDOM" } else { name }
+}
+
+/// Whether assigning to a variable evaluates what is assigned.
+#[must_use]
+pub fn is_evaluated(name: &str, dialect: Dialect) -> bool {
+    let in_zsh = dialect == Dialect::Zsh && ZSH.binary_search(&name).is_ok();
+    in_zsh || NUMBERS.binary_search(&name).is_ok()
+}
+
+fn is_number(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a value is a path rather than a name: a locale or a time zone of one's own making.
@@ -64,7 +94,9 @@ pub fn is_secret(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Setting, setting};
+    use portcullis_shell::Dialect;
+
+    use super::{Setting, meant, setting};
 
     #[test]
     fn variables_are_judged_by_name_and_value() {
@@ -78,10 +110,21 @@ mod tests {
             ("PYTHONUNBUFFERED", Some("1"), Setting::Harmless), ("GOOS", Some("linux"), Setting::Harmless),
             ("LC_ALL", Some("/tmp/x"), Setting::Loader), ("TZ", Some("Europe/Berlin"), Setting::Harmless),
             ("TZ", Some(":/etc/x"), Setting::Loader),    ("LANG", Some("../x"), Setting::Loader),
+            ("OPTIND", Some("1"), Setting::Harmless),    ("RANDOM", Some("a[$(x)]"), Setting::Loader),
+            ("HISTCMD", None, Setting::Loader),          ("COLUMNS", Some("80"), Setting::Harmless),
             ("PWD", Some("/etc"), Setting::Loader),      ("LANGUAGE", Some("de/../x"), Setting::Loader),
         ];
         for (name, value, want) in cases {
             assert_eq!(setting(name, value), want, "`{name}={value:?}`");
         }
+    }
+
+    #[test]
+    fn zsh_has_other_names_for_some() {
+        let in_zsh = |name, value| setting(meant(name, value, Dialect::Zsh), value);
+        assert_eq!(in_zsh("path", None), Setting::Loader);
+        assert_eq!(in_zsh("COLUMNS", Some("80")), Setting::Harmless);
+        assert_eq!(in_zsh("COLUMNS", Some("a[$(x)]")), Setting::Loader);
+        assert_eq!(meant("path", None, Dialect::Bash), "path");
     }
 }

@@ -3,7 +3,7 @@
 //! A variable in an expression may hold another expression, with a subscript that runs a command.
 //! Only names that the script itself sets to numbers, everywhere, are certain.
 
-use portcullis_shell::Word;
+use portcullis_shell::{Dialect, Word};
 
 use super::sets;
 use super::walk::Walk;
@@ -58,6 +58,67 @@ impl Walk<'_, '_> {
             }
         }
     }
+}
+
+impl Walk<'_, '_> {
+    /// Words that zsh evaluates where other shells take a number.
+    pub(super) fn evaluated(&mut self, words: &[Word]) {
+        if self.analysis.dialect != Dialect::Zsh {
+            return;
+        }
+        let tree = self.tree;
+        let is_before =
+            |word: &&Word| matches!(tree.text(word.span), b"builtin" | b"command" | b"-");
+        let mut words = words.iter().skip_while(is_before);
+        let Some(name) = words.next() else { return };
+        let rest: Vec<&Word> = match tree.text(name.span) {
+            b"exit" | b"return" | b"break" | b"continue" | b"shift" | b"logout" | b"bye" => {
+                words.collect()
+            }
+            b"printf" | b"print" => {
+                let is_text = |word: &&Word| !tree.text(word.span).contains(&b'%');
+                let mut words = words.skip_while(is_text);
+                let Some(format) = words.next() else { return };
+                let numbers = conversions(tree.text(format.span));
+                let kinds = numbers.iter().cycle();
+                words
+                    .zip(kinds)
+                    .filter(|(_, is_number)| **is_number)
+                    .map(|(word, _)| word)
+                    .collect()
+            }
+            b"test" | b"[" => {
+                let is_terminal = |word: &&Word| tree.text(word.span) == b"-t";
+                words.skip_while(|word| !is_terminal(word)).skip(1).take(1).collect()
+            }
+            b"read" => words.filter(|word| tree.text(word.span).contains(&b'[')).collect(),
+            _ => return,
+        };
+        for word in rest {
+            let text = tree.text(word.span);
+            let is_computed = text.starts_with(b"$((") && text.ends_with(b"))");
+            if !is_computed && !text.starts_with(b"-") {
+                self.arithmetic(word);
+            }
+        }
+    }
+}
+
+/// Which places of a format turn a word into a number.
+fn conversions(format: &[u8]) -> Vec<bool> {
+    let mut found = Vec::new();
+    for piece in format.split(|byte| *byte == b'%').skip(1) {
+        let is_sign = |byte: &&u8| byte.is_ascii_alphabetic() || **byte == b'*';
+        let signs = piece.iter().filter(is_sign);
+        // A width that is given apart comes before what it is for.
+        for sign in signs {
+            found.push(!matches!(sign, b's' | b'b' | b'q' | b'c' | b'n'));
+            if *sign != b'*' {
+                break;
+            }
+        }
+    }
+    found
 }
 
 /// Whether an expression holds nothing but numbers, operators and names of numbers.

@@ -2,13 +2,14 @@
 
 use portcullis_shell::{Command, Kind, List, Script, Span, Test, TestKind};
 
-use super::Syntax;
 use super::state::Function;
 use super::walk::{Feed, Walk};
+use super::{Functions, Syntax};
 use crate::act::{Act, ActKind, Note};
 use crate::arg::Arg;
 use crate::catalog;
 use crate::effect::{Effect, EffectOn};
+use crate::lists;
 
 impl Walk<'_, '_> {
     pub(super) fn compound(&mut self, command: &Command) {
@@ -130,7 +131,12 @@ impl Walk<'_, '_> {
     fn function(&mut self, name: List<portcullis_shell::Word>, body: List<Command>) {
         // The body runs later, if at all, and wherever the script is then.
         let state = self.analysis.state.clone();
-        self.analysis.state.directory = None;
+        let is_open = self.analysis.functions == Functions::Anywhere;
+        if is_open {
+            self.analysis.state.directory = None;
+        } else {
+            self.analysis.functions = Functions::Here;
+        }
         let feed = std::mem::replace(&mut self.analysis.feed, Feed::Unknown);
         let (first, joins) = (self.analysis.found.acts.len(), self.analysis.found.syntax.len());
         for command in self.tree.list(body) {
@@ -138,7 +144,7 @@ impl Walk<'_, '_> {
         }
         self.analysis.feed = feed;
         self.bomb(name, first, joins);
-        let moves = self.analysis.state.directory.is_some();
+        let moves = is_open && self.analysis.state.directory.is_some();
         let after = std::mem::replace(&mut self.analysis.state, state);
         self.analysis.state.outlive(after);
         if moves {
@@ -147,12 +153,22 @@ impl Walk<'_, '_> {
         let acts = first..self.analysis.found.acts.len();
         for word in self.tree.list(name) {
             let name = String::from_utf8_lossy(self.tree.text(word.span)).into_owned();
-            // `command`, `env` and `unset -f` still find the program of that name.
-            let is_certain = catalog::find(&name).is_none();
+            // Some shells take a builtin of that name first, and a body may take the function away.
+            let is_certain = catalog::find(&name)
+                .is_none_or(|program| !program.is_builtin && !self.changes_functions(first));
             let depth = self.analysis.via.len();
             let function = Function { is_certain, depth, acts: acts.clone() };
             self.analysis.state.functions.insert(name, function);
         }
+    }
+
+    /// Whether one of the acts from here on may take functions away.
+    fn changes_functions(&self, first: usize) -> bool {
+        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
+        acts.iter().any(|act| {
+            let name = act.program();
+            name.is_none_or(|name| lists::FORGETTERS.contains(&name))
+        })
     }
 
     /// A function that starts itself more than once, or in the background, never ends.
@@ -190,6 +206,12 @@ impl Walk<'_, '_> {
                     self.words(words);
                     if matches!(self.tree.text(operator), b"-v" | b"-R") {
                         self.named(words);
+                    }
+                    // The descriptor is a number; zsh evaluates it.
+                    if self.tree.text(operator) == b"-t" {
+                        for word in self.tree.list(words) {
+                            self.arithmetic(word);
+                        }
                     }
                 }
                 TestKind::Word(words) => self.words(words),

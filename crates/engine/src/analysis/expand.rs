@@ -68,12 +68,18 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// In zsh any variable with a path may be the name behind a tilde.
+    /// In zsh any variable with a path may be the name behind a tilde; a number is a place in the
+    /// stack of directories.
     fn tilde(&mut self, span: Span) {
-        let is_named = self.tree.text(span).get(1).is_some_and(u8::is_ascii_alphabetic);
+        let text = self.tree.text(span);
+        let is_named = text.get(1).is_some_and(u8::is_ascii_alphabetic);
+        let is_stacked = text.last().is_some_and(u8::is_ascii_digit)
+            && text.iter().skip(1).all(|byte| byte.is_ascii_digit() || b"+-".contains(byte));
+        let span = self.span(span);
         if is_named && self.analysis.dialect == Dialect::Zsh {
-            let span = self.span(span);
             self.analysis.push_unknown("a name that a variable may give to a directory", span);
+        } else if is_stacked {
+            self.analysis.push_unknown("a directory of the stack", span);
         }
     }
 
@@ -90,8 +96,10 @@ impl Walk<'_, '_> {
         let sign = self.tree.text(expansion.sign);
         let is_prompt = expansion.operator == Action::Transform && sign.ends_with(b"P");
         // `${!x[@]}` lists subscripts; `${!x}` reads the variable whose name `x` holds, and that name may have a subscript.
+        // With an operator behind it `${!x[@]}` does so too.
         let mut subscripts = self.tree.list(expansion.subscript).iter();
-        let lists_keys = subscripts.any(|word| matches!(self.tree.text(word.span), b"@" | b"*"));
+        let lists_keys = expansion.operator == Action::Read
+            && subscripts.any(|word| matches!(self.tree.text(word.span), b"@" | b"*"));
         if expansion.prefix == Prefix::Indirect && !lists_keys || is_prompt {
             let span = self.span(span);
             let message = "an expansion that can run what a variable holds";

@@ -92,7 +92,14 @@ impl Walk<'_, '_> {
             }
             if let Descriptor::Variable(span) = redirection.descriptor {
                 let name = String::from_utf8_lossy(self.tree.text(span)).into_owned();
-                self.sets(name.trim_matches(['{', '}']), None, redirection.span);
+                let name = name.trim_matches(['{', '}']);
+                if let Some((_, subscript)) = name.split_once('[')
+                    && !subscript.trim_end_matches(']').bytes().all(|byte| byte.is_ascii_digit())
+                {
+                    let span = self.span(redirection.span);
+                    self.analysis.push_unknown("a subscript is evaluated", span);
+                }
+                self.sets(name, None, redirection.span);
             }
             if let Some(heredoc) = redirection.heredoc {
                 self.words(heredoc.body);

@@ -25,7 +25,8 @@ pub(super) fn of(tree: &Tree) -> Rc<Sets> {
     let (set, other, times) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
     let texts = BTreeSet::new();
     let programs = BTreeSet::new();
-    let mut found = Numbers { tree, set, other, times, texts, programs, is_lost: false };
+    let copies = Vec::new();
+    let mut found = Numbers { tree, set, other, copies, times, texts, programs, is_lost: false };
     for command in tree.commands() {
         found.command(command);
     }
@@ -37,6 +38,7 @@ pub(super) fn of(tree: &Tree) -> Rc<Sets> {
     if found.is_lost || !found.programs.iter().all(is_looped) {
         return Rc::default();
     }
+    found.follow_copies();
     let numbers = found.set.difference(&found.other).cloned().collect();
     let all = found.times.keys().cloned().collect();
     let once = found.times.into_iter().filter(|(_, times)| *times == 1);
@@ -47,6 +49,8 @@ struct Numbers<'t> {
     tree: &'t Tree,
     set: BTreeSet<String>,
     other: BTreeSet<String>,
+    /// Those that get what another holds, with its name.
+    copies: Vec<(String, String)>,
     /// Those that get a known text.
     texts: BTreeSet<String>,
     /// How often each is set.
@@ -68,7 +72,10 @@ impl Numbers<'_> {
                             if self.is_text(word) {
                                 self.texts.insert(name.clone());
                             }
-                            self.are_numbers(word)
+                            let copied = self.copied(word).filter(|_| !assignment.appends);
+                            let is_copy = copied.is_some();
+                            self.copies.extend(copied.map(|from| (name.clone(), from)));
+                            is_copy || self.are_numbers(word)
                         }
                         Assigned::Array(_) => false,
                     };
@@ -92,6 +99,31 @@ impl Numbers<'_> {
             | Kind::Function { .. }
             | Kind::Test(_)
             | Kind::Arithmetic(_) => {}
+        }
+    }
+
+    /// The variable that a value repeats.
+    fn copied(&self, value: List<Word>) -> Option<String> {
+        let [word] = self.tree.list(value) else { return None };
+        let text = lossless(self.tree.text(word.span));
+        let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&text);
+        let name = text.strip_prefix('$')?;
+        let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+        is_name.then(|| name.to_owned())
+    }
+
+    /// What repeats something else than a number is none.
+    fn follow_copies(&mut self) {
+        let mut count = None;
+        while count != Some(self.other.len()) {
+            count = Some(self.other.len());
+            for (name, from) in &self.copies {
+                if !self.set.contains(from) || self.other.contains(from) {
+                    self.other.insert(name.clone());
+                }
+            }
         }
     }
 

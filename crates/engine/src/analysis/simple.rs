@@ -1,6 +1,6 @@
 //! Simple commands and assignments.
 
-use portcullis_shell::{Assigned as Value, Assignment, Command, Dialect, List, Simple, Span, Word};
+use portcullis_shell::{Assigned as Value, Assignment, Command, List, Simple, Span, Word};
 
 use super::names;
 use super::rounds::PIECED;
@@ -17,6 +17,7 @@ impl Walk<'_, '_> {
         if words.first().is_some_and(|word| self.tree.text(word.span) == b"let") {
             self.know_numbers();
         }
+        self.evaluated(words);
         let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
         self.declares_tables(words);
         let outer = self.analysis.shown.take();
@@ -96,15 +97,9 @@ impl Walk<'_, '_> {
         self.analysis.push(act);
     }
 
-    /// In zsh some arrays are the lists of directories under another name.
-    fn tied<'n>(&self, name: &'n str) -> &'n str {
-        let is_tied = matches!(name, "path" | "fpath" | "cdpath" | "module_path" | "manpath");
-        if is_tied && self.analysis.dialect == Dialect::Zsh { "PATH" } else { name }
-    }
-
     /// A variable that something else than an assignment sets.
     pub(super) fn sets(&mut self, name: &str, value: Option<&str>, span: Span) {
-        let name = self.tied(name);
+        let name = environment::meant(name, value, self.analysis.dialect);
         let span = self.span(span);
         self.analysis.state.assign(name, value);
         if environment::setting(name, value) == Setting::Loader {
@@ -162,7 +157,7 @@ impl Walk<'_, '_> {
         let written = String::from_utf8_lossy(self.tree.text(assignment.name)).into_owned();
         self.subscript(&written, assignment.subscript);
         let name = String::from_utf8_lossy(self.tree.text(assignment.name));
-        let name = self.tied(&name).to_owned();
+        let name = name.into_owned();
         let value = match assignment.value {
             Value::Word(word) => {
                 let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
@@ -197,6 +192,7 @@ impl Walk<'_, '_> {
             }
         };
         let value = value.filter(|_| assignment.subscript.is_empty() && !assignment.appends);
+        let name = environment::meant(&name, value.as_deref(), self.analysis.dialect).to_owned();
         Assigned { name, value }
     }
 }

@@ -17,8 +17,8 @@ pub struct Find {
     pub starts: Vec<Option<Vec<u8>>>,
     /// The indices of the arguments that are start paths, one for each that was given.
     pub start_indices: Vec<usize>,
-    /// What the expression does with what is found. Of a command's arguments, those that hold
-    /// `{}` are `None`.
+    /// What the expression does with what is found. Of a command's arguments, `{}` is `None`;
+    /// those that hold it among other text stand as they are written.
     pub facts: Facts,
     /// Whether the expression itself removes what is found (`-delete`).
     pub may_remove: bool,
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
                 Some(b"+") if last.is_none() => {
                     return Err("whether a command of find ends is not known");
                 }
-                Some(word) if contains_braces(word) => argv.push(None),
+                Some(b"{}") => argv.push(None),
                 Some(word) => argv.push(Some(word.to_vec())),
                 None => {
                     self.check_after_unknown()?;
@@ -231,8 +231,4 @@ fn is_expression(word: &[u8]) -> bool {
 fn is_number(word: &[u8]) -> bool {
     let digits = word.strip_prefix(b"+").or_else(|| word.strip_prefix(b"-")).unwrap_or(word);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-}
-
-fn contains_braces(word: &[u8]) -> bool {
-    word.windows(2).any(|pair| pair == b"{}")
 }

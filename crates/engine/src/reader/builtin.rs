@@ -15,6 +15,7 @@ use portcullis_shell::Dialect;
 
 /// `cd`, `pushd`, `popd`: later paths start elsewhere.
 pub(super) fn cd(reading: &mut Reading<'_, '_>) {
+    reading.analysis.has_moved = true;
     let is_popd = reading.act.base_name() == Some("popd");
     let operands = reading.operands();
     let to = match operands.as_slice() {
@@ -125,9 +126,9 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
         named.extend(
             reading
                 .usage
-                .value_of(&["-a", "-p"])
+                .value_of(&["-a", "-A", "-p"])
                 .cloned()
-                .filter(|_| program != "read" || reading.usage.has_option(&["-a"])),
+                .filter(|_| program != "read" || reading.usage.has_option(&["-a", "-A"])),
         );
         if program == "wait" {
             named = reading.usage.value_of(&["-p"]).cloned().into_iter().collect();
@@ -150,7 +151,12 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
             let given = value.map_or_else(|| reading.analysis.handed.clone(), names::of_text);
             reading.analysis.keep(given);
         }
-        reading.analysis.state.assign(name, value);
+        let dialect = reading.analysis.dialect;
+        let is_declared = declares || matches!(program.as_str(), "export" | "unset");
+        if is_declared && !prefix.contains('=') && environment::is_evaluated(name, dialect) {
+            continue;
+        }
+        reading.analysis.state.assign(environment::meant(name, value, dialect), value);
         if program == "unset" {
             reading.analysis.state.functions.remove(name);
         }
@@ -160,7 +166,7 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
         {
             reading.act.shows = Some(Shown::Variable(name.to_owned()));
         }
-        match setting(name, value) {
+        match setting(environment::meant(name, value, dialect), value) {
             Setting::Loader => {
                 let only_shown = !prefix.contains('=')
                     && matches!(program.as_str(), "declare" | "typeset" | "export")
@@ -231,7 +237,8 @@ pub(super) fn printf(reading: &mut Reading<'_, '_>) {
         Some(name) if !name.contains('[') => {
             let name = name.to_owned();
             reading.analysis.state.assign(&name, None);
-            if setting(&name, None) == Setting::Loader {
+            let name = environment::meant(&name, None, reading.analysis.dialect);
+            if setting(name, None) == Setting::Loader {
                 reading.act.note("loader_environment", reading.act.span);
             }
         }

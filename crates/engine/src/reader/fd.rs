@@ -1,6 +1,7 @@
 //! `fd`: what it finds is handed to a command.
 
 use super::Reading;
+use super::file::filled;
 use crate::analysis::names;
 use crate::arg::{Arg, Text};
 use crate::catalog::ValueKind;
@@ -69,24 +70,22 @@ pub(super) fn fd(reading: &mut Reading<'_, '_>) {
     if rest.get(end + 1..).is_some_and(|behind| !behind.is_empty()) {
         return reading.unknown("words behind the command are not read");
     }
-    let is_place =
-        |text: &str| ["{}", "{/}", "{//}", "{.}", "{/.}"].iter().any(|mark| text.contains(mark));
-    // Every name that is handed over begins with where it was found.
-    let begins = || match starts.as_slice() {
-        [only] => Text::Begins(format!("{only}/")),
-        _ => Text::Begins("./".to_owned()),
+    // Every name that is handed over begins with where it was found, unless its end is asked for.
+    let begins = match starts.as_slice() {
+        [only] => format!("{only}/"),
+        _ => "./".to_owned(),
+    };
+    let place = |arg: &Arg| {
+        let is_end = arg.prefix().starts_with("{/}") || arg.prefix().starts_with("{/.}");
+        let found = if is_end { "" } else { begins.as_str() };
+        filled(arg, &["{}", "{/}", "{//}", "{.}", "{/.}"], found)
     };
     let command = rest.get(..end).unwrap_or_default();
-    let has_place = command.iter().any(|arg| arg.as_known().is_some_and(is_place));
-    let mut words: Vec<Arg> = command
-        .iter()
-        .map(|arg| match arg.as_known() {
-            Some(text) if is_place(text) => Arg::new(begins(), arg.span),
-            _ => arg.clone(),
-        })
-        .collect();
+    let has_place = command.iter().any(|arg| place(arg).is_some());
+    let mut words: Vec<Arg> =
+        command.iter().map(|arg| place(arg).unwrap_or_else(|| arg.clone())).collect();
     if !has_place {
-        words.push(Arg::new(begins(), reading.act.span));
+        words.push(Arg::new(Text::Begins(begins.clone()), reading.act.span));
     }
     let place = match (is_moved, &reading.act.directory) {
         (false, _) => Where::Here,

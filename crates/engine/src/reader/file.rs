@@ -157,16 +157,30 @@ fn found_arg(
     may_begin_with_dash: bool,
     reading: &Reading<'_, '_>,
 ) -> Arg {
-    match (word, starts) {
-        (None, [start]) if !may_begin_with_dash => {
-            let text = format!("{}/", start.trim_end_matches('/'));
-            Arg::new(Text::Begins(text), reading.act.span)
+    let span = reading.act.span;
+    let found = match starts {
+        _ if may_begin_with_dash => String::new(),
+        [start] => format!("{}/", start.trim_end_matches('/')),
+        _ => "./".to_owned(),
+    };
+    match word {
+        None => Arg::new(Text::Begins(found), span),
+        Some(word) => {
+            let arg = arg_of(Some(word), span);
+            filled(&arg, &["{}"], &found).unwrap_or(arg)
         }
-        (None, _) if !may_begin_with_dash => {
-            Arg::new(Text::Begins("./".to_owned()), reading.act.span)
-        }
-        (word, _) => arg_of(word, reading.act.span),
     }
+}
+
+/// The word with what is found in the places of these marks, if there are any.
+pub(super) fn filled(arg: &Arg, marks: &[&str], found: &str) -> Option<Arg> {
+    let text = arg.as_known()?;
+    let first = marks.iter().filter_map(|mark| text.find(mark)).min()?;
+    let ends = marks.iter().filter_map(|mark| Some(text.rfind(mark)? + mark.len()));
+    let before = text.get(..first).unwrap_or_default();
+    let begins = if before.is_empty() { found } else { before };
+    let ending = text.get(ends.max()?..).unwrap_or_default().to_owned();
+    Some(Arg { ending, ..Arg::new(Text::Begins(begins.to_owned()), arg.span) })
 }
 
 /// What an expression removes: what it looks for, or everything below where it starts.

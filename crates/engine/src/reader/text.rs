@@ -52,10 +52,11 @@ pub(super) fn awk(reading: &mut Reading<'_, '_>) {
     };
     let mut facts = Facts::default();
     for program in &programs {
-        facts.merge(language::awk(program.as_bytes()));
-        if program.contains("ARGV") || program.contains("ARGC") {
+        let read = language::awk(program.as_bytes());
+        if read.reads.contains(&None) || program.contains("ARGV") || program.contains("ARGC") {
             reading.unknown("an awk program that chooses its own files");
         }
+        facts.merge(read);
     }
     reading.take(facts);
 }

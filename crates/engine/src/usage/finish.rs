@@ -80,10 +80,12 @@ impl Reader<'_> {
             }
             return;
         }
-        if self.entry.any_operand || self.verb.is_some() {
-            if self.edits.is_some() && !self.usage.is_dry {
-                self.effects(Effects(1 << Effect::Write as u16));
-            }
+        let is_open = self.entry.any_operand || self.verb.is_some();
+        // Who names no file to edit means those that the program finds.
+        if (is_open || self.operands.is_empty()) && self.edits.is_some() && !self.usage.is_dry {
+            self.effects(Effects(1 << Effect::Write as u16));
+        }
+        if is_open {
             return;
         }
         let before = self.usage.effects.len();

@@ -108,7 +108,7 @@ fn commands_are_named() {
     let cases = [
         (". -exec rm {} ;",                             "rm ?",                   "to the semicolon"),
         (". -exec rm {} +",                             "rm ?",                   "to the plus"),
-        (". -exec rm -rf x{}y ;",                       "rm -rf ?",               "inside a word"),
+        (". -exec rm -rf x{}y ;",                       "rm -rf x{}y",            "inside a word"),
         (". -exec sh -c rm {} ;",                       "sh -c rm ?",             "a shell"),
         (". -execdir rm {} + -print",                   "rm ?",                   "in the directory"),
         (". -ok rm {} ;",                               "rm ?",                   "after a question"),
@@ -116,7 +116,7 @@ fn commands_are_named() {
         (". -exec {} ;",                                "?",                      "what is found itself"),
         (". -exec echo + ;",                            "echo +",                 "a plus without braces"),
         (". -exec echo {} x + ;",                       "echo ? x +",             "a plus not behind braces"),
-        (". -exec echo x{} + ;",                        "echo ? +",               "a plus behind more than braces"),
+        (". -exec echo x{} + ;",                        "echo x{} +",             "a plus behind more than braces"),
         (". -ok echo {} + ;",                           "echo ? +",               "a question knows no plus"),
         (". -exec echo -delete ;",                      "echo -delete",           "an argument like a predicate"),
         (". -exec grep -n ? {} +",                      "grep -n ? ?",            "an unknown argument"),
