@@ -88,7 +88,7 @@ pub(super) fn is_plain(bytes: &[u8]) -> bool {
 
 /// Whether a byte stands for itself in a string.
 const fn is_own_sign(byte: u8) -> bool {
-    (byte >= b' ') & (byte != b'"') & (byte != b'\\')
+    byte >= b' ' && byte != b'"' && byte != b'\\'
 }
 
 /// The shortest escape of a character that needs one.

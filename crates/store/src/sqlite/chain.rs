@@ -77,13 +77,10 @@ impl<'a> Group<'a> {
         text: &'static str,
     ) -> Result<&mut CachedStatement<'a>, StoreError> {
         let known = self.statements.iter().position(|(known, _)| std::ptr::eq(*known, text));
-        let place = match known {
-            Some(place) => place,
-            None => {
-                self.statements.push((text, self.db.prepare_cached(text)?));
-                self.statements.len() - 1
-            }
-        };
+        let place = known.unwrap_or(self.statements.len());
+        if known.is_none() {
+            self.statements.push((text, self.db.prepare_cached(text)?));
+        }
         let found = self.statements.get_mut(place).map(|(_, statement)| statement);
         found.ok_or_else(|| broken("a statement that was prepared is not there"))
     }
