@@ -207,6 +207,8 @@ struct Shape<'a> {
     globs: bool,
     /// Whether a variable may since have got another value.
     is_guessed: bool,
+    /// Whether what follows may be turned around: the pattern says nothing of it.
+    is_turned: bool,
     /// The text before the first sign of a pattern.
     prefix: Option<String>,
     braces: Braces,
@@ -235,6 +237,7 @@ impl<'a> Shape<'a> {
             home,
             globs,
             is_guessed,
+            is_turned: false,
             prefix: None,
             braces: Braces::Closed,
         }
@@ -336,7 +339,9 @@ impl<'a> Shape<'a> {
 
     fn push(&mut self, text: &str) {
         self.text.push_str(text);
-        self.pattern.push_str(&escaped(text));
+        if !self.is_turned {
+            self.pattern.push_str(&escaped(text));
+        }
     }
 
     fn glob(&mut self, text: &str) {
@@ -345,7 +350,12 @@ impl<'a> Shape<'a> {
             self.prefix = Some(self.text.clone());
         }
         self.text.push_str(text);
-        self.pattern.push_str(text);
+        if self.is_turned {
+            return;
+        }
+        // What zsh may exclude or turn around fits more than what is written.
+        self.is_turned = matches!(text, "~" | "^");
+        self.pattern.push_str(if self.is_turned { "*" } else { text });
     }
 }
 

@@ -71,6 +71,7 @@ fn every_case_has_its_verdict() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         let table: Table = std::fs::read_to_string(&file).unwrap().parse().unwrap();
         for group in list(&table, "group") {
+            let before = count;
             for case in list(group, "case") {
                 for (case, mode) in modes(case) {
                     count += 1;
@@ -80,6 +81,7 @@ fn every_case_has_its_verdict() {
                     }
                 }
             }
+            assert!(count > before, "{name}: a group has no `case`: {group:?}");
         }
     }
     assert!(wrong.is_empty(), "{} of {count} wrong\n{}", wrong.len(), wrong.join("\n"));

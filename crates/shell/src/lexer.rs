@@ -124,7 +124,7 @@ const CLASSES: [Class; 256] = {
         classes[breaks[at] as usize] = Class::Break;
         at += 1;
     }
-    let specials = b"\\'\"$`<>*?[{~+@!";
+    let specials = b"\\'\"$`<>*?[{~^+@!";
     at = 0;
     while at < specials.len() {
         classes[specials[at] as usize] = Class::Special;

@@ -53,6 +53,14 @@ pub enum Place {
     Name,
 }
 
+impl Place {
+    /// Whether names of files are looked for here.
+    #[must_use]
+    pub(crate) const fn finds_files(self) -> bool {
+        matches!(self, Place::Argument | Place::AssignmentArgument | Place::Target)
+    }
+}
+
 /// One part of a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Part {

@@ -244,6 +244,12 @@ impl Parser<'_> {
                 parts.push(part);
             }
             b'~' if self.is_tilde(place, start) => self.tilde(parts)?,
+            // In zsh they are themselves, or exclude and turn around where an option says so.
+            b'~' | b'^' if self.reader.dialect == Dialect::Zsh && place.finds_files() => {
+                self.pos += 1;
+                let span = Span::new(at, at + 1);
+                parts.push(Part { span, kind: PartKind::Glob });
+            }
             b'~' if self.has_line_break(start) => {
                 return Err(self.unsupported(at, at + 1, "`~` behind a line break"));
             }
