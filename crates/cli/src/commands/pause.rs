@@ -63,11 +63,12 @@ impl Pause {
 
 fn show(out: &mut impl Write, said: &Value) -> anyhow::Result<()> {
     if let Some(ended) = said.get("ended") {
-        return Ok(match ended.as_u64() {
+        match ended.as_u64() {
             Some(0) => writeln!(out, "nothing was paused")?,
             Some(1) => writeln!(out, "1 pause ended")?,
             _ => writeln!(out, "{ended} pauses ended")?,
-        });
+        }
+        return Ok(());
     }
     let Some(pauses) = said.get("pauses").and_then(Value::as_array) else {
         return Ok(writeln!(out, "{}", line(said))?);
