@@ -154,6 +154,8 @@ pub(crate) struct Analysis<'g> {
     pub(crate) functions: Functions,
     /// Whether the script goes somewhere else.
     pub(crate) has_moved: bool,
+    /// Whether the tree at hand may take functions away; none until somebody asks.
+    forgets: Option<bool>,
     /// The acts of texts that wait for a signal.
     pub(crate) waiting: Vec<std::ops::Range<usize>>,
     depth: usize,
@@ -177,6 +179,7 @@ impl<'g> Analysis<'g> {
             been_in: vec![ground.cwd.clone()],
             functions: Functions::None,
             has_moved: false,
+            forgets: None,
             waiting: Vec::new(),
             depth: 0,
         }

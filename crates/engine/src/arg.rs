@@ -185,14 +185,16 @@ fn shaped(tree: &Tree, word: &Word, value: &Value<'_>, known: Known<'_>) -> Opti
     );
     let mut shape = Shape::new(tree, known);
     let is_whole = shape.parts(word.parts, is_open).is_some();
-    let Shape { text, pattern, home, globs, prefix, is_guessed, .. } = shape;
+    let Shape { text, pattern, home, signs, prefix, is_guessed, .. } = shape;
     match (is_whole, home) {
         // What follows is not known, but it lies below a home.
         (_, true) if !is_whole || is_guessed => {
             Some(if is_one { Text::Begins(text) } else { Text::Any(text) })
         }
         (false, _) => None,
-        (true, _) if globs => Some(Text::Files { prefix: prefix.unwrap_or_default(), pattern }),
+        (true, _) if signs != Signs::No => {
+            Some(Text::Files { prefix: prefix.unwrap_or_default(), pattern })
+        }
         (true, true) => Some(Text::Home(text)),
         (true, false) => Some(Text::Known(text)),
     }
@@ -204,14 +206,23 @@ struct Shape<'a> {
     text: String,
     pattern: String,
     home: bool,
-    globs: bool,
+    signs: Signs,
     /// Whether a variable may since have got another value.
     is_guessed: bool,
-    /// Whether what follows may be turned around: the pattern says nothing of it.
-    is_turned: bool,
     /// The text before the first sign of a pattern.
     prefix: Option<String>,
     braces: Braces,
+}
+
+/// Which signs of a pattern were seen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Signs {
+    /// None.
+    No,
+    /// Ordinary ones.
+    Plain,
+    /// One that may turn around what follows: the pattern says nothing of that.
+    Turning,
 }
 
 /// What braces stand for.
@@ -228,16 +239,15 @@ enum Braces {
 impl<'a> Shape<'a> {
     fn new(tree: &'a Tree, known: Known<'a>) -> Shape<'a> {
         let (text, pattern) = (String::new(), String::new());
-        let (home, globs, is_guessed) = (false, false, false);
+        let (home, signs, is_guessed) = (false, Signs::No, false);
         Shape {
             tree,
             known,
             text,
             pattern,
             home,
-            globs,
+            signs,
             is_guessed,
-            is_turned: false,
             prefix: None,
             braces: Braces::Closed,
         }
@@ -339,23 +349,23 @@ impl<'a> Shape<'a> {
 
     fn push(&mut self, text: &str) {
         self.text.push_str(text);
-        if !self.is_turned {
+        if self.signs != Signs::Turning {
             self.pattern.push_str(&escaped(text));
         }
     }
 
     fn glob(&mut self, text: &str) {
-        self.globs = true;
         if self.prefix.is_none() {
             self.prefix = Some(self.text.clone());
         }
         self.text.push_str(text);
-        if self.is_turned {
+        if self.signs == Signs::Turning {
             return;
         }
         // What zsh may exclude or turn around fits more than what is written.
-        self.is_turned = matches!(text, "~" | "^");
-        self.pattern.push_str(if self.is_turned { "*" } else { text });
+        let turns = matches!(text, "~" | "^");
+        self.signs = if turns { Signs::Turning } else { Signs::Plain };
+        self.pattern.push_str(if turns { "*" } else { text });
     }
 }
 

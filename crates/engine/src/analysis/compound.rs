@@ -153,21 +153,28 @@ impl Walk<'_, '_> {
         let acts = first..self.analysis.found.acts.len();
         for word in self.tree.list(name) {
             let name = String::from_utf8_lossy(self.tree.text(word.span)).into_owned();
-            // Some shells take a builtin of that name first, and a body may take the function away.
+            // Some shells take a builtin of that name first, and the script may take the function
+            // away, before a call or in a body that runs before it.
             let is_certain = catalog::find(&name)
-                .is_none_or(|program| !program.is_builtin && !self.changes_functions(first));
+                .is_none_or(|program| !program.is_builtin && !self.forgets_functions());
             let depth = self.analysis.via.len();
             let function = Function { is_certain, depth, acts: acts.clone() };
             self.analysis.state.functions.insert(name, function);
         }
     }
 
-    /// Whether one of the acts from here on may take functions away.
-    fn changes_functions(&self, first: usize) -> bool {
-        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
-        acts.iter().any(|act| {
-            let name = act.program();
-            name.is_none_or(|name| lists::FORGETTERS.contains(&name))
+    /// Whether a command of the script may take functions away.
+    fn forgets_functions(&mut self) -> bool {
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-+./:[".contains(byte);
+        let tree = self.tree;
+        *self.analysis.forgets.get_or_insert_with(|| {
+            tree.commands().any(|command| {
+                let Kind::Simple(simple) = command.kind else { return false };
+                let Some(first) = tree.list(simple.words).first() else { return false };
+                let name = tree.text(first.span);
+                let is_listed = || lists::FORGETTERS.iter().any(|known| known.as_bytes() == name);
+                !name.iter().all(is_plain) || is_listed()
+            })
         })
     }
 

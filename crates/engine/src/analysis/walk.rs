@@ -33,11 +33,13 @@ pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, within: Option<Sp
     let lines = std::mem::take(&mut analysis.state.lines);
     let rounds = std::mem::take(&mut analysis.state.rounds);
     let told = std::mem::take(&mut analysis.state.told);
+    let forgets = analysis.forgets.take();
     Walk { analysis, tree, within }.script(tree.root());
     (analysis.state.sets, analysis.state.operands) = outer;
     analysis.state.lines = lines;
     analysis.state.rounds = rounds;
     analysis.state.told = told;
+    analysis.forgets = forgets;
 }
 
 pub(super) struct Walk<'a, 'g> {

@@ -2,7 +2,7 @@
 
 use portcullis_shell::{Part, PartKind, Tree, Word};
 
-use super::{Braces, Known, Shape, Text, lossless};
+use super::{Braces, Known, Shape, Signs, Text, lossless};
 
 /// What a word with braces stands for beside something that is not known, so that its members
 /// have no value of their own: each member with what it ends with, or a pattern where the members
@@ -44,8 +44,8 @@ pub(super) fn texts(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Vec<(T
         if shape.parts(word.parts, true).is_none() {
             return (Text::Any(String::new()), ending(tree, parts, member.as_deref()));
         }
-        let Shape { text, pattern, home, globs, prefix, .. } = shape;
-        let text = match (globs, home) {
+        let Shape { text, pattern, home, signs, prefix, .. } = shape;
+        let text = match (signs != Signs::No, home) {
             (true, _) => Text::Files { prefix: prefix.unwrap_or_default(), pattern },
             (false, true) => Text::Home(text),
             (false, false) => Text::Known(text),
