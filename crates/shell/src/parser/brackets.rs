@@ -337,6 +337,16 @@ impl Parser<'_> {
         if place == Place::Arithmetic {
             return Ok(());
         }
+        let text = |part: &Part| self.tree.text(part.span);
+        let turns =
+            |part: &Part| matches!(part.kind, PartKind::Glob) && matches!(text(part), b"~" | b"^");
+        // Behind a sign that may turn it around, only the end of a name is the same either way.
+        let is_end = |part: &Part| {
+            matches!(part.kind, PartKind::Literal | PartKind::Glob) && !text(part).contains(&b'/')
+        };
+        if !parts.iter().skip_while(|part| !turns(part)).all(is_end) {
+            return Err(self.unsupported(start, self.pos, "`~` or `^` before the end of a name"));
+        }
         for part in parts.iter().filter(|part| matches!(part.kind, PartKind::Literal)) {
             let text = self.tree.text(part.span);
             let (from, to) = (part.span.start as usize, part.span.end as usize);
