@@ -30,13 +30,21 @@ if (shots) mkdirSync(shots, { recursive: true });
 const wanted = new Set(rest);
 
 const all = { ...answers, ...pages, ...looks, ...attacks, ...mishaps, ...figures };
-const browser = await launch();
-const failed = [];
-let played = 0;
-for (const [name, play] of Object.entries(all)) {
-  if (wanted.size > 0 && !wanted.has(name)) continue;
+/** A conversation that takes longer hangs; the longest takes a minute. */
+const MOST_MS = 240_000;
+
+class Hung extends Error {}
+
+const limited = (promise, ms = MOST_MS) => {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Hung(`it did not end within ${ms / 1000} s`)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
+
+const converse = async (browser, name, play) => {
   const daemon = new Daemon(binary, POLICY);
-  const began = performance.now();
   const stages = [];
   try {
     await daemon.start();
@@ -49,20 +57,42 @@ for (const [name, play] of Object.entries(all)) {
       stages.push(more);
       return more;
     };
-    await play({ daemon, page: one.page, stage: one, another, shots });
+    await limited(play({ daemon, page: one.page, stage: one, another, shots }));
     for (const { strangers, faults } of stages) {
       assert.deepEqual(strangers, [], "a request left the daemon");
       assert.deepEqual(faults.filter((fault) => !/net::ERR|Failed to load resource/u.test(fault)), [], "the page failed");
+    }
+  } catch (error) {
+    if (shots && !(error instanceof Hung)) for (const [index, { page }] of stages.entries()) await page.screenshot({ path: `${shots}/failed-${name.replaceAll(" ", "-")}-${index}.png` }).catch(() => undefined);
+    throw error;
+  } finally {
+    await limited(Promise.all(stages.map(({ context }) => context.close())), 10_000).catch(() => undefined);
+    await daemon.end().catch(() => undefined);
+  }
+};
+
+let browser = await launch();
+const failed = [];
+let played = 0;
+for (const [name, play] of Object.entries(all)) {
+  if (wanted.size > 0 && !wanted.has(name)) continue;
+  const began = performance.now();
+  try {
+    try {
+      await converse(browser, name, play);
+    } catch (error) {
+      if (!(error instanceof Hung)) throw error;
+      // A browser may hang by itself: one more try, in another.
+      console.log(`  ${name}: hung, and is played again`);
+      await limited(browser.close(), 10_000).catch(() => undefined);
+      browser = await launch();
+      await converse(browser, name, play);
     }
     played += 1;
     console.log(`  ${name}: ${Math.round(performance.now() - began)} ms`);
   } catch (error) {
     failed.push(name);
     console.log(`  ${name}: FAILED\n${error.stack}`);
-    if (shots) for (const [index, { page }] of stages.entries()) await page.screenshot({ path: `${shots}/failed-${name.replaceAll(" ", "-")}-${index}.png` }).catch(() => undefined);
-  } finally {
-    for (const { context } of stages) await context.close();
-    await daemon.end().catch(() => undefined);
   }
 }
 await browser.close();
@@ -71,3 +101,5 @@ if (failed.length > 0) {
   process.exit(1);
 }
 console.log(`browser: ${played} conversations ended well`);
+// What hung may hold the process.
+process.exit(0);
