@@ -24,6 +24,7 @@ mod packages;
 mod sbom;
 mod schemathesis;
 mod simulate;
+mod soak;
 mod test;
 mod threats;
 mod tidy;
@@ -59,6 +60,8 @@ enum Command {
     Mutants(mutants::Arguments),
     /// Kills a daemon at work, again and again, and looks what it kept.
     Kill(kill::Arguments),
+    /// Keeps one daemon under mixed load for hours, and looks whether it holds more and more.
+    Soak(soak::Arguments),
     /// Lets three nodes on one PostgreSQL fail in every way, and looks what they kept.
     Nodes(nodes::Arguments),
     /// Lives through many simulated worlds of nodes, agents and faults.
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         Command::Coverage(arguments) => coverage::run(&arguments),
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Kill(arguments) => kill::run(&arguments),
+        Command::Soak(arguments) => soak::run(&arguments),
         Command::Nodes(arguments) => nodes::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),

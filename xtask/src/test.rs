@@ -28,6 +28,7 @@ const MEANING_TEXTS: &str = "1500";
 const ORACLE_COMMANDS: &str = "300";
 const ORACLE_SECONDS: &str = "60";
 const KILLS: &str = "20";
+const SOAK_SECONDS: &str = "20";
 const NODE_ROUNDS: &str = "8";
 const WORLDS: &str = "2000";
 const SCHEMA_EXAMPLES: &str = "10";
@@ -84,6 +85,7 @@ const STEPS: &[Step] = &[
     Step { name: "meaning",      needs: SHELLS,                check: meaning },
     Step { name: "oracle",       needs: WATCH,                 check: oracle },
     Step { name: "kill",         needs: &[],                   check: kill },
+    Step { name: "soak",         needs: &[],                   check: soak },
     Step { name: "nodes",        needs: &[Tool::Postgres, Tool::CppCompiler], check: nodes },
     Step { name: "simulate",     needs: &[],                   check: simulate },
     Step { name: "clients",      needs: &[Tool::Node, Tool::Npm], check: clients },
@@ -269,6 +271,12 @@ fn oracle(root: &Path) -> anyhow::Result<Report> {
 fn kill(root: &Path) -> anyhow::Result<Report> {
     let report = whole(xtask(root).arg("kill").args(["--cycles", KILLS]))?;
     Ok(report.noted("kill: "))
+}
+
+/// A moment of mixed load; the long run takes two hours and looks whether anything grows.
+fn soak(root: &Path) -> anyhow::Result<Report> {
+    let report = whole(xtask(root).arg("soak").args(["--seconds", SOAK_SECONDS]))?;
+    Ok(report.noted("soak: "))
 }
 
 /// A few rounds of what can go wrong on several nodes; the long run takes three hundred.

@@ -34,6 +34,7 @@ mod policies;
 mod refusals;
 mod router;
 mod routes;
+mod tally;
 mod tls;
 pub mod traces;
 mod waiters;
@@ -45,6 +46,7 @@ use identity::{Caller, Identity};
 use metrics::Metrics;
 use policies::Policies;
 use refusals::Refusals;
+use tally::Tallies;
 use tls::TlsError;
 
 /// How often policy files and the machine's sleep are looked at.
@@ -80,6 +82,8 @@ pub(crate) struct Rooms {
     pub(crate) comma: doors::comma::hub::Hub,
     /// Numbers.
     pub(crate) metrics: Arc<Metrics>,
+    /// What the audit adds up to.
+    pub(crate) tallies: Tallies,
     /// Where refusals are noted.
     pub(crate) refusals: Refusals,
     /// The configuration.
@@ -202,6 +206,7 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
         comma: doors::comma::hub::Hub::default(),
         hub,
         metrics,
+        tallies: Tallies::default(),
         has_tls: tls.is_some(),
         config: Arc::new(parts.config),
         authority,

@@ -174,8 +174,7 @@ fn act_line(act: &Value, command: &str) -> String {
         (Some(start), Some(end)) => command.get(start..end).unwrap_or_default(),
         _ => "",
     };
-    let effects: Vec<String> = list(act, "effects")
-        .iter()
+    let effects: Vec<String> = particular(list(act, "effects"))
         .map(|effect| match text(effect, "target") {
             "" => text(effect, "effect").to_owned(),
             target => format!("{} {target}", text(effect, "effect")),
@@ -183,6 +182,16 @@ fn act_line(act: &Value, command: &str) -> String {
         .collect();
     let does = if effects.is_empty() { String::new() } else { format!(": {}", effects.join("; ")) };
     paragraph::shorten(&format!("{}, `{words}`{does}", text(act, "tier")), 200)
+}
+
+/// The effects worth saying: what is said of something in particular is not said in general.
+pub fn particular(effects: &[Value]) -> impl Iterator<Item = &Value> {
+    effects.iter().filter(move |on| {
+        let is_named = |other: &Value| {
+            text(other, "effect") == text(on, "effect") && !text(other, "target").is_empty()
+        };
+        !text(on, "target").is_empty() || !effects.iter().any(is_named)
+    })
 }
 
 fn offer_line(offer: &Value) -> String {
@@ -212,7 +221,7 @@ mod tests {
                 "reasons": [{ "code": "guard.forced_removal", "message": "deletes a tree", "span": [6, 15] }],
                 "acts": [
                     { "span": [0, 2], "tier": "safe", "effects": [{ "effect": "read" }] },
-                    { "span": [6, 17], "tier": "dangerous", "effects": [{ "effect": "delete", "target": "x" }] },
+                    { "span": [6, 17], "tier": "dangerous", "effects": [{ "effect": "delete" }, { "effect": "delete", "target": "x" }] },
                 ] },
             "offers": [{ "rule": "Bash(ls:*)", "scopes": ["always"], "also_covers": ["ls -l"] }],
         });

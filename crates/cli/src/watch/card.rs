@@ -6,7 +6,7 @@ use portcullis_approval::Moment;
 use serde_json::Value;
 
 use crate::reach::short;
-use crate::render::ask::{TIERS, call_text, list, text};
+use crate::render::ask::{TIERS, call_text, list, particular, text};
 
 /// One ask, as it is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,7 +164,7 @@ fn read_act(act: &Value, command: &str, is_command: bool) -> Act {
     let end = |index| act.get("span").and_then(|span| byte(span, index)).unwrap_or(0);
     let span = if is_command { (end(0), end(1)) } else { (0, 0) };
     let words = command.get(span.0..span.1).unwrap_or_default().to_owned();
-    let effects = list(act, "effects").iter().map(|effect| {
+    let effects = particular(list(act, "effects")).map(|effect| {
         let does = does(text(effect, "effect"));
         match text(effect, "target") {
             "" => does.to_owned(),

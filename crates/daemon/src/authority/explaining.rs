@@ -4,7 +4,7 @@
 //! Policy files are kept in the audit, once for each version, by [`Authority::keep_policies`]; so a
 //! verdict can be explained after the files have changed.
 
-use std::collections::HashSet;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,6 +31,10 @@ const BACK_MS: i64 = 30 * 86_400_000;
 
 /// So many different calls a rule is tried on.
 const MOST_TRIED: usize = 300;
+
+/// So many asks are read at once, and so often.
+const MOST_AT_ONCE: usize = 100;
+const MOST_PAGES: usize = 1000;
 
 /// By which policy a past call is judged once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,11 +242,7 @@ impl Authority {
     pub async fn would_cover(&self, grant: Grant) -> Result<(usize, Vec<Ask>), Fault> {
         let since = Moment::from_ms(self.now().ms() - BACK_MS);
         let owners = Owners::Some(vec![grant.owner.clone()]);
-        let mut asks = self.asks_since(owners, since).await?;
-        asks.reverse();
-        let mut seen = HashSet::new();
-        asks.retain(|record| seen.insert(record.ask.digest.clone()));
-        asks.truncate(MOST_TRIED);
+        let asks = self.different_asks(owners, since).await?;
         let under = Under { also: Some(Arc::new(grant)), ..Under::default() };
         let mut covered = Vec::new();
         let looked_at = asks.len();
@@ -257,30 +257,32 @@ impl Authority {
         Ok((looked_at, covered))
     }
 
-    /// The asks of these owners that were opened since a moment, oldest first.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub async fn asks_since(
+    /// The newest asks of these owners since a moment, newest first, each call once.
+    async fn different_asks(
         &self,
         owners: Owners,
         since: Moment,
-    ) -> Result<Vec<AskRecord>, StoreError> {
+    ) -> Result<VecDeque<AskRecord>, StoreError> {
         let mut filter = AskFilter {
             state: None,
             after: Some(Id::new(since, &[0; 10])),
-            ..AskFilter::pending(owners, 1000)
+            ..AskFilter::pending(owners, MOST_AT_ONCE)
         };
-        let mut all = Vec::new();
-        loop {
+        let mut asks: VecDeque<AskRecord> = VecDeque::new();
+        for _ in 0..MOST_PAGES {
             let page = self.store().asks(&filter).await?;
-            let is_last = page.len() < filter.limit || all.len() >= 20_000;
+            let is_last = page.len() < filter.limit;
             filter.after = page.last().map(|record| record.ask.id).or(filter.after);
-            all.extend(page);
+            for record in page {
+                asks.retain(|known| known.ask.digest != record.ask.digest);
+                asks.push_front(record);
+                asks.truncate(MOST_TRIED);
+            }
             if is_last {
-                return Ok(all);
+                break;
             }
         }
+        Ok(asks)
     }
 }
 

@@ -108,6 +108,14 @@ async fn numbers_count_days_answers_programs_and_rules() {
     assert_eq!(saving["asks"], 2, "{stats}");
     let rule = saving["rule"].as_str().unwrap();
     assert!(rule.starts_with("Bash(npm install"), "{rule}");
+    // Whoever looks again is told what is new, and nothing twice.
+    call(&node, "npm install c", "anna").await;
+    let stats = get(&node, "/v1/stats?days=3").await;
+    assert_eq!(stats["days"][2]["calls"], 4, "{stats}");
+    assert_eq!(stats["programs"][0], json!({ "program": "npm", "asks": 3 }));
+    assert_eq!(stats["agents"][0], json!({ "agent": "anna", "calls": 4, "asks": 3 }));
+    assert_eq!(stats["rules"][0]["asks"], 3, "{stats}");
+    assert_eq!(get(&node, "/v1/stats?days=1").await["days"][0]["calls"], 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]
