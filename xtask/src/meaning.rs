@@ -16,14 +16,17 @@ mod sandbox;
 mod shrink;
 mod summary;
 
+use std::ffi::OsStr;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
-use portcullis_shell::{Dialect, Reader};
+use portcullis_shell::{Dialect, Reader, RefusalKind};
 
 use crate::chance::Chance;
 
@@ -142,10 +145,11 @@ impl Course {
         let text = self.text(number);
         let seen = sandbox.run(&text)?;
         let comparison = compare(&self.reader, &text, &seen);
+        let rejects = self.rejects(&text, &seen, &comparison)?;
         let shown = {
             let mut summary = summary.lock().unwrap_or_else(PoisonError::into_inner);
             summary.wall = Some(sandbox.wall());
-            summary.count(number, &text, &seen, &comparison);
+            summary.count(number, &text, &seen, &comparison, rejects);
             summary.shown.len()
         };
         if let Some(fault) = comparison.faults.first()
@@ -158,6 +162,32 @@ impl Course {
             summary.show(Shown::new(number, fault.kind, &short, &seen, &comparison));
         }
         Ok(())
+    }
+
+    /// Whether the shell refuses the text itself, not one that it ran later.
+    ///
+    /// A line may end the shell before it reads the next (`exec`, an error in a subscript), so of
+    /// what we call an error it is asked without running anything.
+    fn rejects(&self, text: &[u8], seen: &Observation, comparison: &Comparison) -> Result<bool> {
+        let complaint = String::from_utf8_lossy(&seen.complaint);
+        let complains = complaint.lines().any(|line| {
+            let is_own = line.contains(" -c: line ") || line.contains(": Syntax error:");
+            let phrases = ["yntax error", "unexpected", "expected `", "conditional"];
+            is_own && phrases.iter().any(|phrase| line.contains(phrase))
+        });
+        let is_error = matches!(comparison.refused, Some((RefusalKind::Syntax, _)));
+        if complains || !is_error {
+            return Ok(complains);
+        }
+        let asked = Command::new(&self.shell)
+            .env_clear()
+            .args(["-n", "-c"])
+            .arg(OsStr::from_bytes(text))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()?;
+        Ok(!asked.success())
     }
 
     /// The shortest text that shows a fault of the same kind.
