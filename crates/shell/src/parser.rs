@@ -340,3 +340,26 @@ impl<'r> Parser<'r> {
         shelve_one(&mut self.tree, node)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::span::Span;
+
+    /// A text that spends it all is longer than one that is judged, so the count itself is tried.
+    #[test]
+    fn bytes_made_from_the_text_end_at_their_limit() {
+        let text = b"echo `a`";
+        for (more, want) in [(-1, true), (0, true), (1, false)] {
+            let reader = Reader::new(Dialect::Bash);
+            let mut parser = Parser::new(&reader, text);
+            let most = Limits::derived(text.len());
+            assert!(parser.derive(0, 100).is_ok());
+            let made = parser.derive(5, (most - 100).saturating_add_signed(more));
+            assert_eq!(made.is_ok(), want, "{more} beyond {most}");
+            if let Err(refusal) = made {
+                assert_eq!((refusal.kind, refusal.span), (RefusalKind::Limit, Span::new(5, 6)));
+            }
+        }
+    }
+}
