@@ -94,9 +94,10 @@ impl Parser<'_> {
         if !self.has_bare_quote {
             return Ok(());
         }
-        let whole = self.tree.text(Span::new(start, self.pos));
+        // Bash looks for them once lines that go on are joined.
+        let whole = without_line_breaks(self.tree.text(Span::new(start, self.pos)));
         // Brackets in a comment close nothing.
-        let text = if may_comment(whole) { whole.to_vec() } else { outside_substitutions(whole) };
+        let text = if may_comment(&whole) { whole } else { outside_substitutions(&whole) };
         let has_brace =
             text.windows(2).any(|pair| matches!(pair, [before, b'{'] if *before != b'$'));
         let has_list = text.contains(&b',') || text.windows(2).any(|pair| pair == b"..");
@@ -326,6 +327,19 @@ impl Parser<'_> {
 /// Whether a comment may stand in the text of a word, in a substitution.
 pub(crate) fn may_comment(text: &[u8]) -> bool {
     text.windows(2).any(|pair| matches!(pair, [before, b'#'] if crate::lexer::is_break(*before)))
+}
+
+/// A word's text with its lines joined that go on.
+fn without_line_breaks(text: &[u8]) -> Vec<u8> {
+    let mut joined = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.windows(2).position(|pair| pair == b"\\\n") {
+        let (before, after) = rest.split_at(at);
+        joined.extend_from_slice(before);
+        rest = after.get(2..).unwrap_or_default();
+    }
+    joined.extend_from_slice(rest);
+    joined
 }
 
 /// A word's text without what stands in `$( … )`, where bash looks for no braces of the word.
