@@ -16,11 +16,8 @@ mod sandbox;
 mod shrink;
 mod summary;
 
-use std::ffi::OsStr;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,6 +26,7 @@ use anyhow::{Result, bail, ensure};
 use portcullis_shell::{Dialect, Reader, RefusalKind};
 
 use crate::chance::Chance;
+use crate::differential::oracle::{Answer, Oracle, Shell};
 
 use compare::{Comparison, FaultKind, compare, describe};
 use sandbox::{Observation, Sandbox, locate};
@@ -179,15 +177,13 @@ impl Course {
         if complains || !is_error {
             return Ok(complains);
         }
-        let asked = Command::new(&self.shell)
-            .env_clear()
-            .args(["-n", "-c"])
-            .arg(OsStr::from_bytes(text))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()?;
-        Ok(!asked.success())
+        let oracle = Oracle::new(&std::env::temp_dir(), "portcullis-meaning");
+        let shell = match self.reader.dialect {
+            Dialect::Bash => Shell::Bash,
+            Dialect::Sh => Shell::Sh,
+            Dialect::Zsh => Shell::Zsh,
+        };
+        Ok(oracle.ask(shell, text)? != Answer::Accepts)
     }
 
     /// The shortest text that shows a fault of the same kind.

@@ -32,7 +32,8 @@ pub(crate) struct Rules {
 impl Rules {
     /// Whether bash reads a process substitution here and yet does not run it.
     fn is_odd_place(&self) -> bool {
-        self.quoted && self.stops.contains(&b'}') || self.nests.0 == b'['
+        let is_slice = self.in_braces && self.nests.0 == b'(';
+        self.quoted && self.stops.contains(&b'}') || self.nests.0 == b'[' || is_slice
     }
 }
 
@@ -124,7 +125,8 @@ impl Parser<'_> {
                 }
                 b'<' | b'>' if rules.is_odd_place() && self.second().0 == b'(' => {
                     // Bash does not run it there, yet reads it as one when it looks for the end.
-                    let what = "a process substitution in a quoted expansion or a subscript";
+                    let what =
+                        "a process substitution in a quoted expansion, a subscript or a slice";
                     return Err(self.unsupported(at, at + 2, what));
                 }
                 b'<' | b'>' if self.is_process_in(rules) && self.is_behind_angle(begin) => {

@@ -329,8 +329,8 @@ pub(crate) fn may_comment(text: &[u8]) -> bool {
     text.windows(2).any(|pair| matches!(pair, [before, b'#'] if crate::lexer::is_break(*before)))
 }
 
-/// A word's text with its lines joined that go on.
-fn without_line_breaks(text: &[u8]) -> Vec<u8> {
+/// A text with its lines joined that go on.
+pub(crate) fn without_line_breaks(text: &[u8]) -> Vec<u8> {
     let mut joined = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.windows(2).position(|pair| pair == b"\\\n") {
