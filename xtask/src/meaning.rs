@@ -167,8 +167,8 @@ impl Course {
     /// A line may end the shell before it reads the next (`exec`, an error in a subscript), so of
     /// what we call an error it is asked without running anything.
     fn rejects(&self, text: &[u8], seen: &Observation, comparison: &Comparison) -> Result<bool> {
-        let complaint = String::from_utf8_lossy(&seen.complaint);
-        let complains = complaint.lines().any(|line| {
+        let said = String::from_utf8_lossy(&seen.complaint);
+        let complains = said.lines().any(|line| {
             let is_own = line.contains(" -c: line ") || line.contains(": Syntax error:");
             let phrases = ["yntax error", "unexpected", "expected `", "conditional"];
             is_own && phrases.iter().any(|phrase| line.contains(phrase))
