@@ -164,7 +164,7 @@ impl<'a> Bench<'a> {
         if has_strict {
             let concerns = |word: &Arg, span| bench.may_concern(word, span);
             let words = found.unread.iter().flat_map(|unread| unread.acts(concerns));
-            acts.extend(words.map(|act| bench.facts(act)));
+            acts.extend(words.map(|act| bench.facts(Box::new(act))));
         }
         if let (Some(fault), Some(first)) = (found.fault, acts.first_mut()) {
             let finding = finding("unreadable", Tier::Dangerous, true, fault.message);
@@ -175,7 +175,7 @@ impl<'a> Bench<'a> {
         }
         acts.extend(extra);
         if acts.is_empty() {
-            acts.push(Facts::new(Act { kind: ActKind::Tool, ..Act::default() }));
+            acts.push(Facts::new(Box::new(Act { kind: ActKind::Tool, ..Act::default() })));
         }
         informed::inform(&bench, &found.syntax, &mut acts);
         bench.settle_reading(&mut acts);
@@ -257,13 +257,13 @@ fn push_reason(reasons: &mut Vec<Reason>, reason: &Reason) {
 /// An act that stands for text that was not read.
 fn unreadable(guard: &'static str, message: &str, span: portcullis_shell::Span) -> Facts {
     let unknown = Unknown { message: message.to_owned(), span, is_dynamic: false };
-    let mut facts = Facts::new(Act {
+    let mut facts = Facts::new(Box::new(Act {
         kind: ActKind::Unreadable,
         span,
         effects: vec![EffectOn::of(Effect::Unknown)],
         unknown: Some(unknown),
         ..Act::default()
-    });
+    }));
     let is_firm = guard != "syntax";
     let tier = if is_firm { Tier::Dangerous } else { Tier::Review };
     facts.findings.push(Finding { span, ..finding(guard, tier, is_firm, message.to_owned()) });

@@ -1,5 +1,7 @@
 //! Places: where the paths of an act really lead.
 
+use std::sync::Arc;
+
 use crate::act::Act;
 use crate::effect::{Effect, Target};
 use crate::world::World;
@@ -8,9 +10,9 @@ use crate::world::World;
 #[derive(Clone, Debug)]
 pub struct Ground {
     /// The working directory the call began in, absolute and normalised.
-    pub cwd: String,
+    pub cwd: Arc<str>,
     /// The directory the session began in, absolute and normalised.
-    pub root: String,
+    pub root: Arc<str>,
     /// The home of the user, absolute and normalised.
     pub home: Option<String>,
     /// The workspace by physical path; the first is the root of relative patterns.
@@ -59,9 +61,11 @@ impl Ground {
         workspace: &[String],
         world: &dyn World,
     ) -> Ground {
-        let (root, cwd) = (normalise(root, "/"), normalise(cwd, "/"));
+        let is_here = root == cwd;
+        let cwd: Arc<str> = normalise(cwd, "/").into();
+        let root = if is_here { Arc::clone(&cwd) } else { normalise(root, "/").into() };
         let home = home.map(|home| normalise(home, "/"));
-        let mut roots = vec![world.resolve(&root).unwrap_or_else(|| root.clone())];
+        let mut roots = vec![world.resolve(&root).unwrap_or_else(|| root.to_string())];
         for root in workspace {
             let root = absolute(root, &cwd, home.as_deref()).unwrap_or_else(|| root.clone());
             roots.push(world.resolve(&root).unwrap_or(root));

@@ -72,10 +72,10 @@ impl Walk<'_, '_> {
     /// The commands of a pipeline from the act `first` on: what never runs dry must be cut off.
     pub(super) fn runs_dry(&mut self, first: usize) {
         let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
-        let Some(source) = acts.iter().rposition(is_source) else { return };
+        let Some(source) = acts.iter().rposition(|act| is_source(act)) else { return };
         // A file stands before the command that reads it.
         let behind = acts.get(source..).unwrap_or_default();
-        if behind.iter().any(stops) {
+        if behind.iter().any(|act| stops(act)) {
             return;
         }
         let is_yes =
@@ -167,6 +167,6 @@ fn stops(act: &Act) -> bool {
             let ends = |arg: &Arg| arg.prefix().ends_with('q') || arg.prefix().contains("exit");
             act.args.iter().any(ends)
         }
-        _ => act.via.iter().any(|via| via == "timeout"),
+        _ => act.via.iter().any(|via| *via == "timeout"),
     }
 }

@@ -295,7 +295,7 @@ fn add_names(act: &mut Act, names: &[EffectOn]) {
 }
 
 /// What a function prints: what the acts of its body do, and its arguments.
-pub(crate) fn of_body(body: &[Act], args: &[Arg]) -> Vec<EffectOn> {
+pub(crate) fn of_body(body: &[Box<Act>], args: &[Arg]) -> Vec<EffectOn> {
     let printed = body.iter().flat_map(|act| act.prints.iter().cloned());
     printed.chain(of_args(args)).take(NAMES).collect()
 }

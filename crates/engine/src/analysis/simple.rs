@@ -56,8 +56,8 @@ impl Walk<'_, '_> {
         self.hand_over(first);
         self.hand_joined(words);
         let shows = shows.map(Shown::Variable);
-        let act = Act { span, args, assignments, shows, is_fetched, ..Act::default() };
-        let mut act = act;
+        let mut act =
+            Box::new(Act { span, args, assignments, shows, is_fetched, ..Act::default() });
         self.count(words, &mut act);
         let rounds = self.rounds(words, &act);
         let name = act.args.first().and_then(Arg::as_known);
@@ -69,7 +69,7 @@ impl Walk<'_, '_> {
         match rounds {
             Some(rounds) => {
                 for args in rounds {
-                    peel::resolve(self.analysis, Act { args, ..act.clone() });
+                    peel::resolve(self.analysis, Box::new(Act { args, ..(*act).clone() }));
                 }
             }
             None => peel::resolve(self.analysis, act),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::sets::Sets;
 use crate::effect::EffectOn;
@@ -13,7 +14,7 @@ use crate::place;
 #[derive(Clone, Debug)]
 pub struct State {
     /// The working directory, absolute; none once it is not known.
-    pub directory: Option<String>,
+    pub directory: Option<Arc<str>>,
     /// The functions defined so far.
     pub functions: BTreeMap<String, Function>,
     /// Names that an alias may replace.
@@ -59,9 +60,9 @@ pub struct Function {
 impl State {
     /// The state at the start of a call.
     #[must_use]
-    pub fn new(directory: &str) -> State {
+    pub fn new(directory: Arc<str>) -> State {
         State {
-            directory: Some(directory.to_owned()),
+            directory: Some(directory),
             functions: BTreeMap::new(),
             aliases: BTreeSet::new(),
             exported: None,
@@ -89,15 +90,18 @@ impl State {
     /// Moves to another directory, written as the script writes it; none for an unknown one.
     pub fn change_directory(&mut self, to: Option<&str>, home: Option<&str>) {
         self.directory = match (self.directory.take(), to) {
-            (Some(from), Some(to)) => place::absolute(to, &from, home),
-            (None, Some(to)) if to.starts_with(['/', '~']) => place::absolute(to, "/", home),
+            (Some(from), Some(to)) => place::absolute(to, &from, home).map(Arc::from),
+            (None, Some(to)) if to.starts_with(['/', '~']) => {
+                place::absolute(to, "/", home).map(Arc::from)
+            }
             _ => None,
         };
     }
 
     /// The directory that `$(pwd)` prints, unless something else has the names that say so.
     pub(super) fn here(&self) -> Option<&str> {
-        let is_taken = ["pwd", "git"].iter().any(|name| self.functions.contains_key(*name));
+        let is_taken = !self.functions.is_empty()
+            && ["pwd", "git"].iter().any(|name| self.functions.contains_key(*name));
         self.directory.as_deref().filter(|_| !is_taken)
     }
 

@@ -165,7 +165,7 @@ impl Walk<'_, '_> {
     /// Who picks the environment out of all that is told about a container asks for that.
     fn picks_secrets(&mut self, first: usize) {
         let acts = self.analysis.found.acts.get_mut(first..).unwrap_or_default();
-        let tells_all = |act: &Act| {
+        let tells_all = |act: &Box<Act>| {
             matches!(act.base_name(), Some("docker" | "podman" | "nerdctl"))
                 && act.args.iter().any(|arg| arg.as_known() == Some("inspect"))
         };

@@ -45,7 +45,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         }
     }
     let is_forced = has(&["-f", "--force"]);
-    let is_escalated = act.via.iter().any(|program| matches!(program.as_str(), "sudo" | "doas"));
+    let is_escalated = act.via.iter().any(|program| matches!(*program, "sudo" | "doas"));
     let is_wide = act.effects.iter().any(|on| {
         on.effect == Effect::Delete
             && match &on.target {

@@ -250,8 +250,10 @@ impl<'a> Bench<'a> {
     /// Whether an act runs in the workspace: elsewhere other files decide what it does.
     fn runs_inside(&self, act: &Act) -> bool {
         act.directory.as_deref().is_some_and(|directory| {
-            let place = self.ground.place(directory, "/", self.world);
-            place.is_some_and(|place| self.ground.holds(&place)) || directory == self.ground.cwd
+            directory == &*self.ground.cwd || {
+                let place = self.ground.place(directory, "/", self.world);
+                place.is_some_and(|place| self.ground.holds(&place))
+            }
         })
     }
 

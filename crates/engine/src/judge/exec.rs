@@ -136,7 +136,7 @@ pub(super) fn runs_until(acts: &[Facts], at: usize) -> usize {
     let Some(outer) = acts.get(at).map(|facts| &facts.act) else { return at };
     let is_inner = |facts: &Facts| {
         let through = facts.act.via.strip_prefix(outer.via.as_slice());
-        through.and_then(<[String]>::first).map(String::as_str) == outer.base_name()
+        through.and_then(|through| through.first().copied()) == outer.base_name()
     };
     let begin = outer.inner.end.max(at + 1);
     let more = acts.get(begin..).unwrap_or_default();

@@ -22,7 +22,8 @@ const NAMED: usize = 256;
 /// What a call consists of.
 #[derive(Debug, Default)]
 pub(crate) struct ToolActs {
-    pub(crate) acts: Vec<Act>,
+    #[expect(clippy::vec_box, reason = "an act is moved several times, and large")]
+    pub(crate) acts: Vec<Box<Act>>,
     /// Why a command, or a text inside it, was not read.
     pub(crate) refusals: Vec<Refusal>,
     /// Texts that were not read.
@@ -111,13 +112,13 @@ impl Source<'_> {
         ToolActs { acts, fault: Some(Fault { message }), has_subject: true, ..ToolActs::default() }
     }
 
-    fn act(&self, effect: EffectOn) -> Act {
-        Act {
+    fn act(&self, effect: EffectOn) -> Box<Act> {
+        Box::new(Act {
             kind: ActKind::Tool,
             effects: vec![effect],
             directory: Some(self.ground.cwd.clone()),
             ..Act::default()
-        }
+        })
     }
 
     fn of(&self, effects: Vec<EffectOn>) -> ToolActs {
@@ -157,7 +158,7 @@ impl Source<'_> {
         let ground = match self.get(Field::Cwd) {
             None => None,
             Some(Json::String(cwd)) => absolute(cwd, &self.ground.cwd, self.ground.home.as_deref())
-                .map(|cwd| Ground { cwd, ..self.ground.clone() }),
+                .map(|cwd| Ground { cwd: cwd.into(), ..self.ground.clone() }),
             Some(_) => return self.fault(Field::Cwd, "a directory"),
         };
         let ground = ground.as_ref().unwrap_or(self.ground);
