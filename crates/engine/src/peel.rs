@@ -64,7 +64,9 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         return;
     };
     let is_alias = analysis.state.aliases.contains(written);
-    let function = analysis.state.functions.get(written).cloned();
+    let functions = &analysis.state.functions;
+    let function =
+        if functions.is_empty() { None } else { functions.get(written).cloned() };
     let is_function = function.is_some();
     if let Some(function) = function {
         act.is_call = true;
@@ -102,7 +104,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         act.unknown.get_or_insert(unknown(&act, &message, false));
         let effect = if is_path { Effect::Execute } else { Effect::Unknown };
         act.effects.push(EffectOn::of(effect));
-        analysis.suspect_unread(&act.args.clone(), &act);
+        analysis.suspect_unread(&act.args, &act);
         analysis.name_files(&mut act, None);
         reader::database::bare_statement(&mut act);
         analysis.push(act);
@@ -193,7 +195,11 @@ fn take(
     mut usage: Usage,
 ) {
     act.soft = usage.entry.soft.or(program.entry.soft);
-    act.effects.append(&mut usage.effects);
+    if act.effects.is_empty() {
+        act.effects = std::mem::take(&mut usage.effects);
+    } else {
+        act.effects.append(&mut usage.effects);
+    }
     for guard in std::mem::take(&mut usage.findings) {
         act.note(guard, act.span);
     }
@@ -339,7 +345,7 @@ fn run(
         }
         Inner::Text(text, dialect) => {
             let state = analysis.state.clone();
-            if !is_shell {
+            if !is_shell && !analysis.state.functions.is_empty() {
                 analysis.state.functions.clear();
             }
             let first = analysis.found.acts.len();

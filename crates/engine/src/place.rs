@@ -76,9 +76,9 @@ impl Ground {
     /// Where a path leads that is written in a directory; none where that is not known.
     pub fn place(&self, written: &str, directory: &str, world: &dyn World) -> Option<Place> {
         let joined = join(written, directory, self.home.as_deref())?;
-        let normalised = normalise(&joined, "/");
         // `..` behind a link leads to the parent of what the link names, so the world sees it.
         let resolved = world.resolve(&joined);
+        let normalised = if is_normal(&joined) { joined } else { normalise(&joined, "/") };
         Some(Place { normalised, resolved })
     }
 
@@ -153,7 +153,8 @@ pub fn is_within(path: &str, root: &str) -> bool {
 /// The absolute form of a written path; none where it depends on what is not known.
 #[must_use]
 pub fn absolute(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
-    join(written, directory, home).map(|joined| normalise(&joined, "/"))
+    let joined = join(written, directory, home)?;
+    Some(if is_normal(&joined) { joined } else { normalise(&joined, "/") })
 }
 
 /// The same with `.` and `..` left in it.

@@ -4,7 +4,6 @@
 //! names is kept here, and a command that reads an unknown file counts as reading all of it.
 
 use std::ops::Range;
-use std::rc::Rc;
 
 use portcullis_shell::{Action, Expansion, List, Prefix, Redirection, Word};
 
@@ -226,7 +225,7 @@ impl Analysis<'_> {
         if names.is_empty() || self.state.named.len() >= NAMES {
             return;
         }
-        Rc::make_mut(&mut self.state.named).extend(names);
+        self.state.named.extend(names);
     }
 
     /// Everything that an unknown word may stand for here.

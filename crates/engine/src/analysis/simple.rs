@@ -199,7 +199,7 @@ impl Walk<'_, '_> {
 
 /// The text that a command does nothing but print.
 pub(super) fn printed(act: &Act) -> Option<String> {
-    if act.is_call {
+    if act.is_call || !matches!(act.program(), Some("echo" | "printf")) {
         return None;
     }
     let words: Option<Vec<&str>> = act.args.iter().map(Arg::as_known).collect();

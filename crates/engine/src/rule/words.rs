@@ -154,9 +154,9 @@ impl WordIndex {
         if !self.has_raw {
             return None;
         }
-        let raw = raw.trim();
         let mut node = self.nodes.first()?;
-        let mut rest = raw;
+        let mut rest = if is_bare(raw.bytes().next_back()) { raw } else { raw.trim_end() };
+        rest = trim_start(rest);
         loop {
             if rest.is_empty() {
                 return node.plain.or_else(|| node.tail(|tail| fits(&tail.text, "")));
@@ -167,7 +167,7 @@ impl WordIndex {
             }
             let (word, behind) = first_word(rest);
             node = self.nodes.get(node.children.get(word)? as usize)?;
-            rest = behind.trim_start();
+            rest = trim_start(behind);
         }
     }
 
@@ -215,6 +215,16 @@ impl Node {
     fn tail(&self, test: impl Fn(&Tail) -> bool) -> Option<RuleId> {
         self.globs.iter().find(|tail| test(tail)).map(|tail| tail.rule)
     }
+}
+
+/// Whether a byte is surely no blank.
+fn is_bare(byte: Option<u8>) -> bool {
+    byte.is_some_and(|byte| byte.is_ascii_graphic())
+}
+
+/// The text without blanks before it; most has none.
+fn trim_start(text: &str) -> &str {
+    if is_bare(text.bytes().next()) { text } else { text.trim_start() }
 }
 
 /// The text up to the first blank, and what stands behind that.

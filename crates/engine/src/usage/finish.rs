@@ -35,7 +35,6 @@ impl Reader<'_> {
             self.effects(Effects(1 << Effect::Read as u16));
             return self.usage;
         }
-        self.usage.operands.clone_from(&self.operands);
         self.usage.is_dry = self.edits.is_none()
             && entry.dry.iter().any(|name| self.is_given(name))
             && !self.takes_back(entry.dry);
@@ -49,6 +48,7 @@ impl Reader<'_> {
         if self.usage.is_quiet {
             self.usage.reader = None;
             self.effects(Effects(1 << Effect::Read as u16));
+            self.usage.operands = self.operands;
             return self.usage;
         }
         self.own_effects();
@@ -65,6 +65,7 @@ impl Reader<'_> {
         self.roles();
         self.deepen();
         self.selected();
+        self.usage.operands = self.operands;
         self.usage
     }
 
