@@ -459,7 +459,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The program of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Program> {
-    let mut near = shelf(NAMES, STARTS, name).iter();
+    let mut near = shelf(NAMES, STARTS, name.as_bytes()).iter();
     let (_, place) = near.find(|(known, _)| *known == name)?;
     PROGRAMS.get(usize::from(*place))
 }

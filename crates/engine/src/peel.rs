@@ -65,8 +65,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
     };
     let is_alias = analysis.state.aliases.contains(written);
     let functions = &analysis.state.functions;
-    let function =
-        if functions.is_empty() { None } else { functions.get(written).cloned() };
+    let function = if functions.is_empty() { None } else { functions.get(written).cloned() };
     let is_function = function.is_some();
     if let Some(function) = function {
         act.is_call = true;

@@ -18,8 +18,9 @@ pub(crate) fn is_system(path: &str) -> bool {
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
     let removed: Vec<&Touched> =
         touched.iter().filter(|touched| touched.effect == Effect::Delete).collect();
-    let is_rm = matches!(act.base_name(), Some("rm" | "grm" | "unlink" | "rmdir" | "srm"));
-    let is_remover = is_rm || act.base_name() == Some("find");
+    let base = act.base_name();
+    let is_rm = matches!(base, Some("rm" | "grm" | "unlink" | "rmdir" | "srm"));
+    let is_remover = is_rm || base == Some("find");
     if removed.is_empty() && !is_rm {
         return;
     }

@@ -75,7 +75,7 @@ impl Reader<'_> {
             // What stands before the command has its role; the command is read by itself.
             let before = self.operands.len().saturating_sub(1);
             for (role, at) in self.entry.operands.iter().zip(self.operands.clone()).take(before) {
-                if let Some(arg) = self.args.get(at).cloned() {
+                if let Some(arg) = self.args.get(at) {
                     self.value(role.kind, arg, at, false);
                 }
             }

@@ -153,11 +153,11 @@ impl<'a> Reader<'a> {
                 _ => Some(at),
             };
             let role = found.and_then(|found| roles.get(found));
-            let Some(arg) = self.args.get(place).cloned() else { continue };
+            let Some(arg) = self.args.get(place) else { continue };
             // Once a word may be several, each later place may hold any later word.
             is_uncertain |= matches!(arg.text, Text::Any(_) | Text::Files { .. });
             if is_uncertain {
-                self.any_role(roles, found.unwrap_or_default(), &arg, place);
+                self.any_role(roles, found.unwrap_or_default(), arg, place);
                 continue;
             }
             match role {
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
             self.unknown("more operands than the program is known to take", arg.span, false);
         }
         for kind in kinds {
-            self.value(kind, arg.clone(), place, false);
+            self.value(kind, arg, place, false);
         }
     }
 }
