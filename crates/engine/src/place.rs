@@ -207,19 +207,14 @@ pub fn normalise(path: &str, directory: &str) -> String {
 
 /// Whether a path is absolute already and holds nothing that means nothing.
 fn is_normal(path: &str) -> bool {
-    let mut bytes = path.bytes();
-    if bytes.next() != Some(b'/') {
-        return false;
-    }
-    // A separator, or a part that begins with a dot, may have to go.
-    let mut begins = true;
-    for byte in bytes {
-        if begins && matches!(byte, b'/' | b'.') {
-            return false;
-        }
-        begins = byte == b'/';
-    }
-    !begins || path.len() == 1
+    let bytes = path.as_bytes();
+    let Some((b'/', behind)) = bytes.split_first() else { return false };
+    // A separator, or a part that begins with a dot, may have to go; all pairs are looked at at
+    // once.
+    let pairs = bytes.iter().zip(behind);
+    let may_go = |before: u8, byte: u8| before == b'/' && (byte == b'/' || byte == b'.');
+    let is_odd = pairs.fold(false, |odd, (before, byte)| odd | may_go(*before, *byte));
+    !is_odd && (behind.last() != Some(&b'/'))
 }
 
 #[cfg(test)]

@@ -100,11 +100,12 @@ impl<'a> Reader<'a> {
                 .is_some_and(|next| next.as_known().is_some_and(|word| !word.starts_with('-'))),
             Services::Words(words) => {
                 let parent = self.services.last();
-                let is_listed = |word: &&str| match word.split_once('/') {
-                    Some((above, below)) => {
-                        below == name && parent.is_some_and(|parent| *parent == above)
-                    }
-                    None => *word == name,
+                let is_listed = |word: &&str| {
+                    word.ends_with(name)
+                        && match word.split_once('/') {
+                            Some((above, below)) => below == name && parent == Some(&above),
+                            None => *word == name,
+                        }
                 };
                 let is_first = self.services.is_empty() && entry.services_first.contains(&name);
                 is_first || words.iter().any(is_listed)
