@@ -28,7 +28,6 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     {
         found.add("owner_change", act.span, None);
     }
-    let stops = base.is_some_and(|name| lists::STOPPERS.contains(&name));
     let names_us = |arg: &Arg| arg.written().contains("portcullis");
     let is_pattern = matches!(base, Some("pkill" | "killall"));
     let fits_us = |arg: &Arg| {
@@ -67,7 +66,10 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     if act.has(Effect::Write) && touched.iter().any(is_program) {
         found.about("self_protection", "copies Portcullis' own program");
     }
-    if stops && changes(act) && act.args.iter().skip(1).any(names_us) {
+    if changes(act)
+        && base.is_some_and(|name| lists::STOPPERS.contains(&name))
+        && act.args.iter().skip(1).any(names_us)
+    {
         found.about("self_protection", "stops Portcullis");
     }
 }

@@ -77,7 +77,8 @@ impl Hint {
         if self.is_directory {
             // Most begin with another letter than every part of the glob.
             return self.first.is_none_or(|first| aims.may_begin(first))
-                && aims.parts.iter().any(|aim| aim.may_aim_at(self));
+                && aims.parts.iter().any(|aim| aim.first.is_some() && aim.may_aim_at(self))
+                || aims.open.iter().any(|demanded| self.letters.hold(*demanded));
         }
         aims.parts.last().is_some_and(|aim| aim.may_aim_at(self))
     }
@@ -88,8 +89,8 @@ pub(super) struct Aims {
     parts: Vec<Aim>,
     /// The bytes that parts begin with, as bits; some bytes share one.
     firsts: u64,
-    /// Whether a part begins openly and says something of a name.
-    has_open: bool,
+    /// What parts demand that begin openly and say something of a name.
+    open: Vec<Letters>,
 }
 
 impl Aims {
@@ -97,13 +98,14 @@ impl Aims {
         let parts: Vec<Aim> = parts.iter().map(|part| Aim::of(part)).collect();
         let firsts = parts.iter().filter_map(|aim| aim.first);
         let firsts = firsts.fold(0, |bits, first| bits | 1 << (first & 63));
-        let has_open = parts.iter().any(|aim| aim.first.is_none() && aim.has_text);
-        Aims { parts, firsts, has_open }
+        let open = parts.iter().filter(|aim| aim.first.is_none() && aim.has_text);
+        let open = open.map(|aim| aim.demanded).collect();
+        Aims { parts, firsts, open }
     }
 
-    /// Whether a part may aim at a name that begins with this byte.
+    /// Whether a part may begin with this byte.
     const fn may_begin(&self, first: u8) -> bool {
-        self.has_open || self.firsts & 1 << (first & 63) != 0
+        self.firsts & 1 << (first & 63) != 0
     }
 }
 
