@@ -212,9 +212,11 @@ fn is_normal(path: &str) -> bool {
     // A separator, or a part that begins with a dot, may have to go; all pairs are looked at at
     // once.
     let pairs = bytes.iter().zip(behind);
-    let may_go = |before: u8, byte: u8| before == b'/' && (byte == b'/' || byte == b'.');
-    let is_odd = pairs.fold(false, |odd, (before, byte)| odd | may_go(*before, *byte));
-    !is_odd && (behind.last() != Some(&b'/'))
+    let is = |byte: u8, wanted: u8| u8::from(byte == wanted);
+    let odd = pairs.fold(0, |odd, (before, byte)| {
+        odd | is(*before, b'/') & (is(*byte, b'/') | is(*byte, b'.'))
+    });
+    odd == 0 && behind.last() != Some(&b'/')
 }
 
 #[cfg(test)]

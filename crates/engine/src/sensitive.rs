@@ -307,9 +307,9 @@ static PLAIN: [bool; 256] = plain();
 
 #[expect(clippy::indexing_slicing, reason = "made by the compiler, which sees the bounds")]
 const fn plain() -> [bool; 256] {
-    let (mut plain, mut byte) = ([false; 256], 0);
-    while byte < 256 {
-        plain[byte] = matches!(byte as u8, b'!'..=b'9' | b';'..=b'@' | b'[' | b']'..=b'}');
+    let (mut plain, mut byte) = ([false; 256], b'!');
+    while byte <= b'}' {
+        plain[byte as usize] = !matches!(byte, b':' | b'A'..=b'Z' | b'\\');
         byte += 1;
     }
     plain

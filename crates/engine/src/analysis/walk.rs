@@ -165,11 +165,11 @@ impl Walk<'_, '_> {
     /// Who picks the environment out of all that is told about a container asks for that.
     fn picks_secrets(&mut self, first: usize) {
         let acts = self.analysis.found.acts.get_mut(first..).unwrap_or_default();
-        let tells_all = |act: &Box<Act>| {
+        let tells_all = |act: &Act| {
             matches!(act.base_name(), Some("docker" | "podman" | "nerdctl"))
                 && act.args.iter().any(|arg| arg.as_known() == Some("inspect"))
         };
-        let Some(from) = acts.iter().position(tells_all) else { return };
+        let Some(from) = acts.iter().position(|act| tells_all(act)) else { return };
         for act in acts.iter_mut().skip(from + 1) {
             if act.args.iter().skip(1).any(|arg| arg.prefix().contains("Env")) {
                 act.note("secret_read", act.span);

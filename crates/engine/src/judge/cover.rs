@@ -77,15 +77,15 @@ impl<'a> Bench<'a> {
             let first = as_written(word);
             let base = word.as_known().and_then(|word| word.rsplit('/').next());
             let words = [first, base.filter(|base| Some(*base) != first)];
-            let fits = || match seen.get().filter(|(known, _)| *known == span) {
-                Some((_, fits)) => fits,
-                None => {
-                    let raw = self.raw_text(span);
-                    let mut strict = STRICT.into_iter();
-                    let fits = strict.any(|on| self.rules.speaks_of_raw(on, raw).is_some());
-                    seen.set(Some((span, fits)));
-                    fits
+            let fits = || {
+                if let Some((_, fits)) = seen.get().filter(|(known, _)| *known == span) {
+                    return fits;
                 }
+                let raw = self.raw_text(span);
+                let mut strict = STRICT.into_iter();
+                let fits = strict.any(|outcome| self.rules.speaks_of_raw(outcome, raw).is_some());
+                seen.set(Some((span, fits)));
+                fits
             };
             always.is_some()
                 || STRICT.into_iter().any(|outcome| self.rules.begins(outcome, &words))

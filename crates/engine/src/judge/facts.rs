@@ -86,9 +86,10 @@ impl Bench<'_> {
         };
         facts.touched = self.ground.touched(&facts.act, self.world);
         facts.findings = guard::inspect(&facts.act, &facts.touched, &scene);
-        let perhaps: Vec<Touched> = match facts.act.perhaps_in.is_empty() {
-            true => Vec::new(),
-            false => self.ground.perhaps(&facts.act, &facts.touched, self.world).collect(),
+        let perhaps: Vec<Touched> = if facts.act.perhaps_in.is_empty() {
+            Vec::new()
+        } else {
+            self.ground.perhaps(&facts.act, &facts.touched, self.world).collect()
         };
         if !perhaps.is_empty() {
             // What may be ours is not touched, wherever the script is by then.

@@ -139,14 +139,14 @@ impl Reader<'_> {
         let mut own = String::new();
         for (at, letter) in body.char_indices() {
             // The first stands behind the dash already.
-            let name = match text.get(..1 + letter.len_utf8()).filter(|_| at == 0) {
-                Some(name) => name,
-                None => {
-                    own.clear();
-                    own.push('-');
-                    own.push(letter);
-                    &own
-                }
+            let first = text.get(..1 + letter.len_utf8()).filter(|_| at == 0);
+            let name = if let Some(first) = first {
+                first
+            } else {
+                own.clear();
+                own.push('-');
+                own.push(letter);
+                &own
             };
             let rest = body.get(at + letter.len_utf8()..).unwrap_or_default();
             let Some(option) = self.find(name) else {
