@@ -51,7 +51,6 @@ const DIRECTORIES: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Acts {
     /// Its acts, in order.
-    #[expect(clippy::vec_box, reason = "an act is moved several times, and large")]
     pub acts: Vec<Box<Act>>,
     /// Why the text, or a text inside it, was not read.
     pub refusals: Vec<Refusal>,

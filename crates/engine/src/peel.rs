@@ -283,12 +283,22 @@ fn take(
         analysis.push(act);
         return;
     }
-    let is_linked = usage.wraps != Wraps::Plain;
+    run_all(analysis, act, program.name, inner, usage.wraps != Wraps::Plain);
+}
+
+/// Adds an act of this program and everything that it runs.
+fn run_all(
+    analysis: &mut Analysis<'_>,
+    act: Box<Act>,
+    program: &'static str,
+    inner: Vec<Inner>,
+    is_linked: bool,
+) {
     let (span, is_fetched) = (act.span, act.is_fetched);
     let directory = act.directory.clone();
     let foreign = foreign(&act);
     let place = analysis.push(act);
-    analysis.via.push(program.name);
+    analysis.via.push(program);
     let exported = analysis.state.exported.clone();
     for inner in inner {
         // What is set for a shell is set for everything that its text runs.

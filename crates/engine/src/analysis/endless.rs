@@ -167,6 +167,6 @@ fn stops(act: &Act) -> bool {
             let ends = |arg: &Arg| arg.prefix().ends_with('q') || arg.prefix().contains("exit");
             act.args.iter().any(ends)
         }
-        _ => act.via.iter().any(|via| *via == "timeout"),
+        _ => act.via.contains(&"timeout"),
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
         (None, [Arg { text: Text::Files { pattern, .. }, .. }]) => {
             let from = reading.act.directory.clone();
             let home = reading.analysis.ground.home.clone();
-            let place = place::absolute(&pattern, from.as_deref().unwrap_or("/"), home.as_deref());
+            let place = place::absolute(pattern, from.as_deref().unwrap_or("/"), home.as_deref());
             if let Some(place) = place {
                 reading.analysis.been(&place.into());
             }
