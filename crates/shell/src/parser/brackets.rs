@@ -350,7 +350,7 @@ impl Parser<'_> {
         for part in parts.iter().filter(|part| matches!(part.kind, PartKind::Literal)) {
             let text = self.tree.text(part.span);
             let (from, to) = (part.span.start as usize, part.span.end as usize);
-            if text.iter().any(|byte| matches!(byte, b'^' | b'#' | b'}')) {
+            if text.iter().any(|byte| matches!(byte, b'^' | b'#')) || !holds_braces(text) {
                 return Err(self.unsupported(from, to, "`^`, `#` or `}` in a word"));
             }
             let inside = text.get(usize::from(from == start)..).unwrap_or_default();
@@ -360,4 +360,23 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether every brace that closes here was opened here, and none of them expands: then they are
+/// themselves in zsh, as in every other shell.
+fn holds_braces(text: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    let mut last = 0;
+    for &byte in text {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return false,
+            b'}' => depth -= 1,
+            b',' if depth > 0 => return false,
+            b'.' if depth > 0 && last == b'.' => return false,
+            _ => {}
+        }
+        last = byte;
+    }
+    true
 }
