@@ -118,6 +118,10 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         act.unknown.get_or_insert(unknown(&act, &message, false));
     }
     let usage = usage::read(program.entry, act.args.get(1..).unwrap_or_default());
+    if program.name == "truncate" && usage.options.is_empty() {
+        // The program takes nothing without a size: this is the statement of that name.
+        reader::database::bare_statement(&mut act);
+    }
     take(analysis, act, program, usage);
 }
 

@@ -8,6 +8,7 @@ use portcullis_shell::Span;
 
 use crate::act::{Act, ActKind};
 use crate::arg::{Arg, Text};
+use crate::catalog;
 use crate::effect::{Effect, Target};
 use crate::environment::{self, Setting};
 use crate::lists;
@@ -54,9 +55,10 @@ impl<'a> Bench<'a> {
     pub(super) fn may_concern(&self, word: &Arg, span: Span) -> bool {
         let first = as_written(word);
         let base = word.as_known().and_then(|word| word.rsplit('/').next());
+        let plain = base.and_then(plain_name);
         let raw = self.raw_text(span);
         [Outcome::Deny, Outcome::Ask].into_iter().any(|outcome| {
-            self.rules.begins(outcome, &[first, base])
+            self.rules.begins(outcome, &[first, base, plain])
                 || self.rules.whole(outcome).is_some()
                 || self.rules.speaks_of_raw(outcome, raw).is_some()
         }) || self.raw.0.or(self.raw.1).is_some()
@@ -132,15 +134,17 @@ impl<'a> Bench<'a> {
     fn speaking_of_words(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
         let raw = self.raw_text(act.span);
         let first = act.args.first().and_then(as_written);
-        if !self.rules.begins(outcome, &[first, act.base_name()]) {
+        let plain = act.base_name().and_then(plain_name);
+        if !self.rules.begins(outcome, &[first, act.base_name(), plain]) {
             return self.rules.speaks_of_raw(outcome, raw);
         }
         let args = known(act);
         let mut others = Vec::new();
-        if let Some(base) = act.base_name().filter(|base| Some(*base) != act.program()) {
+        let base = act.base_name().filter(|base| Some(*base) != act.program());
+        for name in [base, plain].into_iter().flatten() {
             let mut short = args.clone();
             if let Some(program) = short.first_mut() {
-                *program = Some(base);
+                *program = Some(name);
             }
             others.push(short);
         }
@@ -365,6 +369,13 @@ fn scalars(value: &serde_json::Value) -> Vec<String> {
         Value::Array(items) => items.iter().flat_map(scalars).collect(),
         Value::Null | Value::Object(_) => Vec::new(),
     }
+}
+
+/// The name of a GNU program where no other has it: `touch` for `gtouch`, which is the same one.
+fn plain_name(base: &str) -> Option<&str> {
+    let plain = base.strip_prefix('g')?;
+    let (one, other) = (catalog::find(plain)?, catalog::find(base)?);
+    std::ptr::eq(one.entry, other.entry).then_some(plain)
 }
 
 /// The arguments, where they are known; a home is known as it is written.

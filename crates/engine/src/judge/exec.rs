@@ -5,6 +5,7 @@ use super::cover::{as_written, has_harmless_assignments};
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
 use crate::arg::Arg;
+use crate::lists;
 use crate::pattern::listed::{self, UNKNOWN};
 use crate::policy::Exec;
 use crate::policy_text::{AskWhen, Listed, Security};
@@ -108,13 +109,13 @@ impl<'a> Bench<'a> {
     }
 
     pub(super) fn reads_strictly(&self, exec: &Exec, facts: &Facts) -> bool {
-        if !facts.is_read_only {
+        let act = &facts.act;
+        if !facts.is_read_only && !(exec.is_strict && lists_packages(act)) {
             return false;
         }
         if !exec.is_strict {
             return true;
         }
-        let act = &facts.act;
         let Some(program) = act.program().filter(|_| act.kind == ActKind::Command) else {
             return false;
         };
@@ -129,6 +130,36 @@ impl<'a> Bench<'a> {
         let is_known = READERS.contains(&program) || has_subcommand || is_version;
         is_known && !self.has_syntax && act.args.iter().skip(1).all(|arg| !is_path(arg))
     }
+}
+
+/// Whether an act is a reading sub-command of pnpm, by which this table goes though the workspace
+/// may bring code that pnpm loads.
+fn lists_packages(act: &Act) -> bool {
+    const OPTIONS: [&str; 12] = [
+        "--depth",
+        "--json",
+        "--parseable",
+        "--long",
+        "--prod",
+        "-P",
+        "--dev",
+        "-D",
+        "--recursive",
+        "-r",
+        "--global",
+        "-g",
+    ];
+    let is_known = |arg: &Arg| {
+        arg.as_known().is_some_and(|word| {
+            let name = word.split_once('=').map_or(word, |(name, _)| name);
+            !word.starts_with('-') || OPTIONS.contains(&name)
+        })
+    };
+    let sub = act.args.get(1).and_then(Arg::as_known);
+    act.program() == Some("pnpm")
+        && sub.is_some_and(|sub| lists::PNPM_READERS.contains(&sub))
+        && act.assignments.is_empty()
+        && act.args.iter().skip(2).all(is_known)
 }
 
 /// Where what an act runs ends: those that stand behind it and were seen through it.

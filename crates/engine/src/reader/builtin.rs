@@ -415,6 +415,12 @@ pub(super) fn shopt(reading: &mut Reading<'_, '_>) {
 /// `kill`: a signal may stand as an option of its own.
 pub(super) fn kill(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
+    let is_query = |arg: &Arg| matches!(arg.as_known(), Some("-0" | "-l" | "-L" | "--list"));
+    let is_everybody = |arg: &Arg| arg.as_known() == Some("-1");
+    // As the first word it is a signal.
+    if args.iter().skip(1).any(is_everybody) && !args.first().is_some_and(is_query) {
+        reading.act.note("power", reading.act.span);
+    }
     let Some(first) = args.first().and_then(Arg::as_known) else { return };
     let Some(name) = first.strip_prefix('-') else { return };
     let upper = name.to_ascii_uppercase();

@@ -3,8 +3,8 @@
 use portcullis_shell::{Dialect, Refusal, Span};
 use serde_json::Value as Json;
 
-use super::address;
 use super::{Field, Spec, ToolKind};
+use super::{address, elsewhere};
 use crate::act::{Act, ActKind};
 use crate::analysis::{self, Acts, Syntax, Unread, names};
 use crate::arg::Arg;
@@ -195,6 +195,9 @@ impl Source<'_> {
         };
         found.has_subject = true;
         found.is_other_shell = is_other_shell;
+        if elsewhere::is_set_up(self.input, self.spec, self.ground) {
+            found.acts.push(self.act(EffectOn::of(Effect::Unknown)));
+        }
         found
     }
 
@@ -204,6 +207,10 @@ impl Source<'_> {
             match self.get(field) {
                 None => {}
                 Some(Json::String(path)) if path.is_empty() => {}
+                // Half of the programs there are end a name here.
+                Some(Json::String(path)) if path.contains('\0') => {
+                    return self.fault(field, "a path");
+                }
                 Some(Json::String(path)) => effects.push(file(effect, path)),
                 Some(Json::Array(paths)) if field == Field::Paths => {
                     for path in paths.iter().take(NAMED) {
@@ -356,7 +363,7 @@ fn named_shell(name: &str) -> Shell {
 }
 
 fn file(effect: Effect, path: &str) -> EffectOn {
-    EffectOn::new(effect, Target::Path(path.to_owned()))
+    EffectOn::new(effect, Target::Path(elsewhere::foreign(path).unwrap_or_else(|| path.to_owned())))
 }
 
 /// A file, or with letters that mean something everything below the directories before them.
@@ -384,9 +391,7 @@ fn envelope(text: &str) -> &str {
 /// What applying a patch does.
 fn patched(text: &str) -> Vec<EffectOn> {
     let found = patch_targets(text.as_bytes());
-    let on = |effect: Effect, path: &[u8]| {
-        EffectOn::new(effect, Target::Path(String::from_utf8_lossy(path).into_owned()))
-    };
+    let on = |effect: Effect, path: &[u8]| file(effect, &String::from_utf8_lossy(path));
     let mut effects = Vec::new();
     for change in &found.changes {
         match change {
@@ -398,7 +403,7 @@ fn patched(text: &str) -> Vec<EffectOn> {
             }
         }
     }
-    if found.unknown.is_some() {
+    if found.unknown.is_some() || text.contains('\0') {
         effects.push(EffectOn::of(Effect::Unknown));
     }
     effects

@@ -161,15 +161,11 @@ impl<'a> Reader<'a> {
                 continue;
             }
             match role {
-                Some(&Role { kind, count }) => {
-                    // A reader that writes what one more word names is not reading any more.
-                    if matches!(kind, ValueKind::Write | ValueKind::Output)
-                        && count == '?'
-                        && reads_only(self.entry.effects)
-                    {
+                Some(role) => {
+                    if self.writes_beside(role) {
                         self.usage.extras.push(place);
                     }
-                    self.value(kind, arg, place, false);
+                    self.value(role.kind, arg, place, false);
                 }
                 None => {
                     self.unknown(
@@ -183,9 +179,20 @@ impl<'a> Reader<'a> {
         self.operands = operands;
     }
 
+    /// Whether a reader that is given this operand is not reading any more: one more word names
+    /// what it writes.
+    fn writes_beside(&self, role: &Role) -> bool {
+        matches!(role.kind, ValueKind::Write | ValueKind::Output)
+            && role.count == '?'
+            && reads_only(self.entry.effects)
+    }
+
     /// A word that may stand in any place from `from` on.
     fn any_role(&mut self, roles: &'static [Role], from: usize, arg: &Arg, place: usize) {
         let mut kinds: Vec<ValueKind> = Vec::new();
+        if roles.iter().skip(from).any(|role| self.writes_beside(role)) {
+            self.usage.extras.push(place);
+        }
         for role in roles.iter().skip(from) {
             if !kinds.contains(&role.kind) {
                 kinds.push(role.kind);
