@@ -1,5 +1,7 @@
 //! Sensitive paths: secrets that are read, and files that run or configure something later.
 
+use std::path::Path;
+
 use super::removal::{is_above_home, is_home, is_system};
 use super::{Findings, Scene};
 use crate::act::Act;
@@ -85,7 +87,7 @@ fn shows_no_key(act: &Act, path: &str) -> bool {
     let sub = act.args.get(1).and_then(Arg::as_known);
     act.base_name() == Some("openssl")
         && sub.is_some_and(|sub| lists::CERTIFICATE_READERS.contains(&sub))
-        && path.ends_with(".pem")
+        && Path::new(path).extension().is_some_and(|end| end.eq_ignore_ascii_case("pem"))
 }
 
 /// Where a path may lie of which only a part is known: what begins with nothing known, anywhere.

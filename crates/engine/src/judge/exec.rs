@@ -110,7 +110,8 @@ impl<'a> Bench<'a> {
 
     pub(super) fn reads_strictly(&self, exec: &Exec, facts: &Facts) -> bool {
         let act = &facts.act;
-        if !facts.is_read_only && !(exec.is_strict && lists_packages(act)) {
+        let reads = facts.is_read_only || exec.is_strict && lists_packages(act);
+        if !reads {
             return false;
         }
         if !exec.is_strict {

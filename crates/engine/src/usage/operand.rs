@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             match role {
-                Some(role) => {
+                Some(&role) => {
                     if self.writes_beside(role) {
                         self.usage.extras.push(place);
                     }
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
 
     /// Whether a reader that is given this operand is not reading any more: one more word names
     /// what it writes.
-    fn writes_beside(&self, role: &Role) -> bool {
+    fn writes_beside(&self, role: Role) -> bool {
         matches!(role.kind, ValueKind::Write | ValueKind::Output)
             && role.count == '?'
             && reads_only(self.entry.effects)
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
     /// A word that may stand in any place from `from` on.
     fn any_role(&mut self, roles: &'static [Role], from: usize, arg: &Arg, place: usize) {
         let mut kinds: Vec<ValueKind> = Vec::new();
-        if roles.iter().skip(from).any(|role| self.writes_beside(role)) {
+        if roles.iter().skip(from).any(|role| self.writes_beside(*role)) {
             self.usage.extras.push(place);
         }
         for role in roles.iter().skip(from) {
