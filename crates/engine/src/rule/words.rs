@@ -38,21 +38,21 @@ struct Tail {
     rule: RuleId,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum Children {
+    #[default]
+    None,
+    /// Most words have one behind them.
+    One(Box<str>, u32),
     Few(Vec<(Box<str>, u32)>),
     Many(HashMap<Box<str>, u32>),
-}
-
-impl Default for Children {
-    fn default() -> Children {
-        Children::Few(Vec::new())
-    }
 }
 
 impl Children {
     fn get(&self, word: &str) -> Option<u32> {
         match self {
+            Children::None => None,
+            Children::One(known, node) => (**known == *word).then_some(*node),
             Children::Few(few) => {
                 few.iter().find(|(known, _)| **known == *word).map(|(_, node)| *node)
             }
@@ -61,17 +61,20 @@ impl Children {
     }
 
     fn insert(&mut self, word: &str, node: u32) {
-        match self {
-            Children::Few(few) if few.len() < FEW => few.push((word.into(), node)),
-            Children::Few(few) => {
-                let mut many: HashMap<Box<str>, u32> = std::mem::take(few).into_iter().collect();
-                many.insert(word.into(), node);
-                *self = Children::Many(many);
+        let word: Box<str> = word.into();
+        *self = match std::mem::take(self) {
+            Children::None => Children::One(word, node),
+            Children::One(known, first) => Children::Few(vec![(known, first), (word, node)]),
+            Children::Few(mut few) if few.len() < FEW => {
+                few.push((word, node));
+                Children::Few(few)
             }
-            Children::Many(many) => {
-                many.insert(word.into(), node);
+            Children::Few(few) => Children::Many(few.into_iter().chain([(word, node)]).collect()),
+            Children::Many(mut many) => {
+                many.insert(word, node);
+                Children::Many(many)
             }
-        }
+        };
     }
 }
 
