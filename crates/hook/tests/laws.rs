@@ -2,14 +2,15 @@
 
 #![cfg(test)]
 
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::os::unix::net::UnixStream;
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use portcullis_hook::answer::{Answer, Printed, reason};
 use portcullis_hook::call::{Call, Part};
 use portcullis_hook::hosts::HOSTS;
-use portcullis_hook::{Started, VERDICT_LIMIT, run};
+use portcullis_hook::{Started, Trouble, VERDICT_LIMIT, run};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -55,6 +56,20 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
 /// Programs that a worker may turn out to be: none, one that fails, is silent, or repeats.
 const WORKERS: &[&str] = &["/nothing", "/bin/false", "/bin/true", "/bin/cat", "/bin/echo"];
 
+/// Feeds a worker and hears it out; those above end by themselves.
+fn hear(
+    command: &mut Command,
+    input: &[u8],
+    _limit: Duration,
+    _most: usize,
+) -> Result<Vec<u8>, Trouble> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|_| Trouble::Unstarted)?;
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let output = child.wait_with_output().unwrap();
+    if output.status.success() { Ok(output.stdout) } else { Err(Trouble::Died) }
+}
+
 fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
     let words = [host, event, "--daemon", "off", "--deadline-ms", "3000"];
     let started = Started {
@@ -69,6 +84,8 @@ fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
         check: |_| Ok(()),
         dial: |path, _| UnixStream::connect(path),
         signals: |_| Ok(()),
+        run: hear,
+        end: |_| {},
     };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let code = run(started, Box::new(Cursor::new(stdin.to_owned())), &mut stdout, &mut stderr);
