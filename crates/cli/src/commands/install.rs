@@ -106,12 +106,7 @@ impl Install {
             return Ok(ExitCode::SUCCESS);
         }
         record::pin(&mut installed, &data)?;
-        if let Some(policy) = places.user_policy().filter(|path| !path.exists()) {
-            portcullis_layers::files::write_new(&policy, Policy::STARTER)?;
-        }
-        if host.name == "amp" {
-            link_amp(&data, &ground.program)?;
-        }
+        prepare(host, &places, &data, &ground)?;
         let scope = self.place.scope.name();
         let known = record::entry(&installed, host.name, scope, &file).cloned();
         let is_changed = before.as_deref() != Some(after.as_str());
@@ -333,6 +328,17 @@ fn recovery(data: &DataDir, host: &Host, file: &Path) -> anyhow::Result<PathBuf>
     );
     files::write(&path, &text, false)?;
     Ok(path)
+}
+
+/// Makes what a hook needs beside its entry: a policy to judge by, and for Amp a name to start.
+fn prepare(host: &Host, places: &Places, data: &DataDir, ground: &Ground) -> anyhow::Result<()> {
+    if let Some(policy) = places.user_policy().filter(|path| !path.exists()) {
+        portcullis_layers::files::write_new(&policy, Policy::STARTER)?;
+    }
+    if host.name == "amp" {
+        link_amp(data, &ground.program)?;
+    }
+    Ok(())
 }
 
 fn link_amp(data: &DataDir, program: &Path) -> anyhow::Result<()> {
