@@ -94,7 +94,10 @@ mod tests {
         let instead = tell.clone();
         std::thread::spawn(move || {
             let end = Instant::now() + limit;
-            let done = watched(work, end, signals, move |early| drop(instead.send(Err(early))));
+            let instead = move |early| {
+                let _ = instead.send(Err(early));
+            };
+            let done = watched(work, end, signals, instead);
             let _ = tell.send(Ok(done));
         });
         let said = told.recv().unwrap();
