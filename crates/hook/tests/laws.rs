@@ -56,16 +56,25 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
 /// Programs that a worker may turn out to be: none, one that fails, is silent, or repeats.
 const WORKERS: &[&str] = &["/nothing", "/bin/false", "/bin/true", "/bin/cat", "/bin/echo"];
 
-/// Feeds a worker and hears it out; those above end by themselves.
+/// Feeds a worker and hears it out, within its limit; what it says is short.
 fn hear(
     command: &mut Command,
     input: &[u8],
-    _limit: Duration,
+    limit: Duration,
     _most: usize,
 ) -> Result<Vec<u8>, Trouble> {
+    let end = Instant::now() + limit;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|_| Trouble::Unstarted)?;
     let _ = child.stdin.take().unwrap().write_all(input);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return Err(Trouble::Late);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
     let output = child.wait_with_output().unwrap();
     if output.status.success() { Ok(output.stdout) } else { Err(Trouble::Died) }
 }
