@@ -69,7 +69,7 @@ pub fn run(words: Vec<String>) -> ExitCode {
         end,
     };
     let stdin = Box::new(std::io::stdin());
-    portcullis_hook::run(started, stdin, &mut Output::open(), &mut std::io::stderr()).into()
+    portcullis_hook::run(&started, stdin, &mut Output::open(), &mut std::io::stderr()).into()
 }
 
 /// Says something and ends the process, whatever its other thread does.

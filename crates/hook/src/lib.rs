@@ -90,7 +90,7 @@ pub struct Started {
 
 /// Answers one document; gives the exit code.
 pub fn run(
-    started: Started,
+    started: &Started,
     stdin: Box<dyn Read + Send>,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
@@ -115,7 +115,7 @@ pub fn deliver(printed: &Printed, stdout: &mut dyn Write, stderr: &mut dyn Write
 
 const UNWRITTEN: &str = "Portcullis: the answer could not be written [HOOK_INTERNAL]";
 
-fn answer(started: Started, stdin: Box<dyn Read + Send>) -> Printed {
+fn answer(started: &Started, stdin: Box<dyn Read + Send>) -> Printed {
     let Some((name, words)) = started.arguments.split_first() else {
         return Printed::blocked(
             "Portcullis: the hook was started without a host [HOOK_BAD_INPUT]",
@@ -123,7 +123,7 @@ fn answer(started: Started, stdin: Box<dyn Read + Send>) -> Printed {
     };
     let is_event = words.first().is_some_and(|word| !word.starts_with("--"));
     if name == "agentbot" && !is_event {
-        return drop_in(&started, stdin);
+        return drop_in(started, stdin);
     }
     let Some(host) = hosts::find(name) else {
         let known: Vec<&str> = hosts::HOSTS.iter().map(|host| host.name).collect();
@@ -143,7 +143,7 @@ fn answer(started: Started, stdin: Box<dyn Read + Send>) -> Printed {
 fn supervised(
     host: &'static Host,
     options: Options,
-    started: Started,
+    started: &Started,
     stdin: Box<dyn Read + Send>,
 ) -> Printed {
     let options = Arc::new(options);
@@ -163,7 +163,7 @@ fn supervised(
             said(end, || failed(host, &options, taken(&understood).as_ref(), &failure));
         }
     };
-    let work = || work(host, &options, &started, stdin, end, &understood);
+    let work = || work(host, &options, started, stdin, end, &understood);
     let failure = match watched(work, end, started.signals, instead) {
         Some(Ok(printed)) => return printed,
         Some(Err(failure)) => failure,

@@ -69,13 +69,12 @@ fn wait(heard: &mut UnixStream, end: Instant) -> Early {
             return Early::Late;
         }
         match heard.read(&mut [0]) {
-            Ok(_) => return Early::Signal,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 return Early::Late;
             }
-            // Nothing can be heard any more: no reason to wait for what nobody watches.
-            Err(_) => return Early::Signal,
+            // A byte; or nothing can be heard any more, and nobody would watch on.
+            Ok(_) | Err(_) => return Early::Signal,
         }
     }
 }

@@ -78,7 +78,7 @@ fn hook(stdin: &str, environment: &[(&str, &str)], arguments: &[&str], limit: Du
     };
     let stdin = Box::new(Cursor::new(stdin.to_owned()));
     let (mut out, mut error) = (Vec::new(), Vec::new());
-    let code = run(started, stdin, &mut out, &mut error);
+    let code = run(&started, stdin, &mut out, &mut error);
     assert_eq!(code, 0, "the exit code is 0 whatever happens");
     let text = String::from_utf8(out).unwrap();
     assert!(text.ends_with('\n') && text.lines().count() == 1, "one line: {text:?}");

@@ -97,7 +97,7 @@ fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
         end: |_| {},
     };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let code = run(started, Box::new(Cursor::new(stdin.to_owned())), &mut stdout, &mut stderr);
+    let code = run(&started, Box::new(Cursor::new(stdin.to_owned())), &mut stdout, &mut stderr);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Printed { stdout: text(stdout), stderr: text(stderr), code }
 }
