@@ -347,6 +347,9 @@ pub trait Store: Asks + Grants + Keys + Devices + Runs + Audit {
         u64::MAX
     }
 
+    /// How many changes this node has begun that are not committed yet.
+    fn queued(&self) -> usize;
+
     /// The name of this node's chain.
     fn node(&self) -> &str;
 

@@ -133,6 +133,10 @@ impl Store for Postgres {
         self.bell.clone()
     }
 
+    fn queued(&self) -> usize {
+        self.writer.queued()
+    }
+
     fn node(&self) -> &str {
         &self.node
     }

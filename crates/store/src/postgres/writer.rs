@@ -173,6 +173,11 @@ impl Writer {
         self.run(Some(statement), entries, read).await
     }
 
+    /// How many jobs wait or run.
+    pub(super) fn queued(&self) -> usize {
+        QUEUE.saturating_sub(self.places.available_permits())
+    }
+
     /// Finishes what was begun, and refuses what comes after.
     pub(super) async fn close(&self) {
         self.places.close();
