@@ -62,6 +62,8 @@ fn complain(error: &anyhow::Error) {
     // Nobody is left to tell where even this cannot be written.
     let _ = if let Some(error) = error.downcast_ref() {
         render::fault::layer_error(&mut out, error, palette)
+    } else if let Some(broken) = error.downcast_ref() {
+        render::fault::config_error(&mut out, broken, palette)
     } else {
         let title = palette.paint(palette::Ink::Refused, "error");
         writeln!(out, "{title}: {}", escape::line(format!("{error:#}").as_bytes()))
