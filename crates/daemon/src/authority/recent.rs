@@ -71,8 +71,15 @@ impl Authority {
         id: Id,
         is_settled: bool,
     ) -> Result<Option<Arc<AskRecord>>, StoreError> {
-        let known = self.inner.recent.get(id);
-        match known.filter(|record| record.decision.is_some() || !is_settled) {
+        let fits = |record: &Arc<AskRecord>| record.decision.is_some() || !is_settled;
+        let mut known = self.inner.recent.get(id);
+        if known.as_ref().is_some_and(|record| !fits(record)) {
+            // It was opened here and probably settled here: whoever did that was told just before
+            // this task was, and is about to remember it.
+            tokio::task::yield_now().await;
+            known = self.inner.recent.get(id);
+        }
+        match known.filter(fits) {
             Some(record) => Ok(Some(record)),
             None => Ok(self.store().ask(id).await?.map(Arc::new)),
         }
