@@ -303,7 +303,9 @@ mod tests {
     #[test]
     fn a_key_of_ours_goes_in_the_midst_of_a_word_and_behind_escapes() {
         let key = format!("pcl_agent_{}", "a".repeat(43));
-        for before in ["", "x", "9", "xp", "\\n", "\\nx", "\\\\n", "ä", "-", "\\", "http://", "a://b"] {
+        for before in
+            ["", "x", "9", "xp", "\\n", "\\nx", "\\\\n", "ä", "-", "\\", "http://", "a://b"]
+        {
             assert_eq!(redact(&format!("{before}{key}")), format!("{before}[redacted]"));
         }
         assert_eq!(redact("xpassword=hunter22"), "xpassword=hunter22");

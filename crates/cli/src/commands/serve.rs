@@ -130,7 +130,6 @@ impl Serve {
     }
 }
 
-
 /// What the first start made.
 struct First {
     policy: Option<PathBuf>,
