@@ -336,7 +336,7 @@ mod tests {
         ];
         for (text, want) in cases {
             let span = Config::read(text).unwrap_err().span.unwrap();
-            assert_eq!(&text[span], want, "`{text}`");
+            assert_eq!(text.get(span), Some(want), "`{text}`");
         }
     }
 }
