@@ -320,6 +320,30 @@ pub struct Retention {
     pub megabytes: u64,
 }
 
+/// How often an agent called at one node since that came up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Called {
+    /// The node, by an id of its own for each time it comes up.
+    pub node: Id,
+    /// The key it called with.
+    pub key: Id,
+    /// The agent.
+    pub agent: String,
+    /// How often.
+    pub calls: u64,
+}
+
+/// Whether a node signs with the key that the others sign with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signing {
+    /// It does.
+    Agreed,
+    /// It does from now on: nobody else is there, and this public key counted before.
+    Replaced([u8; 32]),
+    /// It does not: the others sign with the key of this public half.
+    Other([u8; 32]),
+}
+
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {

@@ -42,6 +42,7 @@ macro_rules! laws {
         $suite! {
         asks::{
             an_ask_reads_back_as_it_was_opened,
+            several_asks_are_read_at_once,
             a_decision_reads_back_as_it_was_made,
             the_same_call_is_found_in_any_state,
             an_identical_call_that_is_pending_is_joined,

@@ -115,6 +115,12 @@ impl Asks for Postgres {
         self.readers.first(query, rows::ask).await
     }
 
+    async fn asks_of(&self, ids: &[Id]) -> Result<Vec<AskRecord>, StoreError> {
+        let ids: Vec<Vec<u8>> = ids.iter().map(|id| id.as_bytes().to_vec()).collect();
+        let query = Statement::new(select(" WHERE a.id = ANY ($1)"), values![ids]);
+        self.readers.all(query, rows::ask).await
+    }
+
     async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {
         let mut conditions = Conditions::default();
         if let Some(state) = filter.state {

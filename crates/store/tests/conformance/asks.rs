@@ -47,6 +47,20 @@ pub async fn an_ask_reads_back_as_it_was_opened(place: &impl Place) {
     assert_eq!(chain_holds(&*store).await, 2);
 }
 
+pub async fn several_asks_are_read_at_once(place: &impl Place) {
+    let store = place.open();
+    let (one, two) = (ask(id(), "one"), ask(id(), "two"));
+    for ask in [&one, &two] {
+        store.open_ask(ask, MANY, entry("ask.opened", ask.id).into()).await.unwrap();
+    }
+    store.settle_ask(&settlement(one.id, Reply::Approve), vec![]).await.unwrap();
+    let mut found = store.asks_of(&[two.id, id(), one.id]).await.unwrap();
+    found.sort_by_key(|record| record.decision.is_some());
+    let found: Vec<_> = found.into_iter().map(|record| record.ask).collect();
+    assert_eq!(found, [two, one], "those that there are, in whatever state");
+    assert!(store.asks_of(&[]).await.unwrap().is_empty());
+}
+
 pub async fn a_decision_reads_back_as_it_was_made(place: &impl Place) {
     let store = place.open();
     let full = |ask: Id| Decision {
