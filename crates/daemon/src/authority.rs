@@ -103,7 +103,7 @@ impl Authority {
             store,
             policies,
             grants: GrantCache::default(),
-            rates: Rates::default(),
+            rates: rates::of_a_new_node(clock.now()),
             denied: Denied::default(),
             twins: Twins::default(),
             recent: Recent::default(),
