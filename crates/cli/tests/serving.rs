@@ -7,6 +7,8 @@
 mod floods;
 #[path = "serving/house.rs"]
 mod house;
+#[path = "serving/packaging.rs"]
+mod packaging;
 #[path = "serving/stores.rs"]
 mod stores;
 #[path = "serving/traces.rs"]
