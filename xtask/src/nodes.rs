@@ -212,6 +212,18 @@ fn ways(database: &mut Database, is_real: bool) -> anyhow::Result<Vec<Way>> {
     Ok(networks.into_iter().map(Way::Links).collect())
 }
 
+/// Does something to the way of a node, and heals it after a while.
+fn for_a_while(
+    node: &Node,
+    during: Duration,
+    begin: fn(&Way) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    begin(&node.way)?;
+    std::thread::sleep(during);
+    node.way.heal();
+    Ok(())
+}
+
 /// Lets everybody work while one thing goes wrong, then heals it.
 fn one_round(
     nodes: &mut [Node],
@@ -240,16 +252,10 @@ fn one_round(
                 std::thread::sleep(during);
                 victim.signal("CONT")?;
             }
-            Fault::Cut | Fault::Isolate | Fault::Drop | Fault::Slow => {
-                match fault {
-                    Fault::Cut => victim.way.hold()?,
-                    Fault::Isolate => victim.way.isolate()?,
-                    Fault::Drop => victim.way.refuse()?,
-                    _ => victim.way.slow()?,
-                }
-                std::thread::sleep(during);
-                victim.way.heal();
-            }
+            Fault::Cut => for_a_while(victim, during, Way::hold)?,
+            Fault::Isolate => for_a_while(victim, during, Way::isolate)?,
+            Fault::Drop => for_a_while(victim, during, Way::refuse)?,
+            Fault::Slow => for_a_while(victim, during, Way::slow)?,
             Fault::Skew => {
                 victim.kill();
                 let hours = i64::try_from(chance.between(1, 48)).unwrap_or(1);

@@ -32,6 +32,10 @@ const MOST_FOR_ONE: i64 = 40;
 /// What each of many decisions may cost.
 const MOST_FOR_EACH: i64 = 6;
 
+/// How many transactions the database has seen.
+const TRANSACTIONS: &str = "SELECT xact_commit + xact_rollback FROM pg_stat_database \
+    WHERE datname = current_database()";
+
 /// How long the database's counts are waited for: it tells them late.
 const COUNTING: Duration = Duration::from_secs(8);
 
@@ -56,22 +60,21 @@ pub fn run(binary: &Path, home: &Path) -> anyhow::Result<()> {
         waiting.push(wait(door.address, &door.agent, number)?);
     }
     let first = doors.first().context("no node")?;
-    let mut asks: Vec<String> = Vec::new();
-    while asks.len() < WAITERS {
-        ensure!(began.elapsed() < Duration::from_mins(10), "only {} wait", asks.len());
+    while counted(&database, "SELECT coalesce(sum(asks), 0) FROM pending")? < many(WAITERS)? {
+        ensure!(began.elapsed() < Duration::from_mins(10), "not all wait after ten minutes");
         std::thread::sleep(Duration::from_millis(500));
-        asks = pending(first.address, &first.approver)?;
     }
+    let asks = pending(first.address, &first.approver)?;
     writeln!(
         std::io::stdout(),
         "herd: {WAITERS} wait on {NODES} nodes after {:.0} s",
         began.elapsed().as_secs_f64()
     )?;
     let count = |work: &mut dyn FnMut() -> anyhow::Result<()>| -> anyhow::Result<i64> {
-        let before = transactions(&database)?;
+        let before = counted(&database, TRANSACTIONS)?;
         work()?;
         std::thread::sleep(COUNTING);
-        Ok(transactions(&database)? - before)
+        Ok(counted(&database, TRANSACTIONS)? - before)
     };
     // What nodes ask by themselves meanwhile is taken away from what decisions cost.
     let quiet = count(&mut || Ok(()))?;
@@ -84,12 +87,12 @@ pub fn run(binary: &Path, home: &Path) -> anyhow::Result<()> {
         ensure!(status == 200, "{status} {said}");
         Ok(())
     };
-    let (one, many) = asks.split_at(1);
+    let (one, rest) = asks.split_at(1);
     let for_one = count(&mut || answer(one))? - quiet;
-    let many = many.get(..ANSWERED).context("too few asks")?;
-    let for_many = count(&mut || many.chunks(100).try_for_each(answer))? - quiet;
+    let rest = rest.get(..ANSWERED).context("too few asks")?;
+    let for_many = count(&mut || rest.chunks(100).try_for_each(answer))? - quiet;
     let woken = waiting.iter_mut().map(is_answered).filter(|answered| *answered).count();
-    let for_each = for_many / i64::try_from(ANSWERED)?;
+    let for_each = for_many / many(ANSWERED)?;
     writeln!(
         std::io::stdout(),
         "herd: {quiet} transactions in {} s while nobody answers; {for_one} for one decision, \
@@ -139,11 +142,13 @@ fn pending(address: SocketAddr, key: &str) -> anyhow::Result<Vec<String>> {
     }
 }
 
-/// How many transactions the database has seen.
-fn transactions(database: &Database) -> anyhow::Result<i64> {
-    let text = "SELECT xact_commit + xact_rollback FROM pg_stat_database \
-        WHERE datname = current_database()";
+/// The number that a query finds.
+fn counted(database: &Database, text: &str) -> anyhow::Result<i64> {
     Ok(database.sql(text)?.trim().parse()?)
+}
+
+fn many(count: usize) -> anyhow::Result<i64> {
+    Ok(i64::try_from(count)?)
 }
 
 /// A descriptor for each who waits.
