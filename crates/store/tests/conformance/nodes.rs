@@ -152,6 +152,29 @@ async fn a_writer_that_stops_is_ended(house: &House) {
     assert_eq!(chain_holds(&*store).await, 2);
     drop(client);
     let _ = driver.await;
+
+    // One who keeps the turn longer than others wait for it: they wait once more, together.
+    let (client, connection) =
+        tokio_postgres::connect(&place.address(), tokio_postgres::NoTls).await.unwrap();
+    let driver = tokio::spawn(connection);
+    client
+        .batch_execute(
+            "BEGIN; SELECT \
+             pg_advisory_xact_lock(hashtext('portcullis writer ' || current_schema()))",
+        )
+        .await
+        .unwrap();
+    let mut tasks = JoinSet::new();
+    for number in 0..100 {
+        let store = Arc::clone(&store);
+        tasks.spawn(async move { store.record(entry("b", number), vec![], NOW).await.is_ok() });
+    }
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    client.batch_execute("COMMIT").await.unwrap();
+    assert!(tasks.join_all().await.into_iter().all(|is_kept| is_kept), "none is given up");
+    assert_eq!(chain_holds(&*store).await, 102);
+    drop(client);
+    let _ = driver.await;
 }
 
 async fn every_node_hears_every_node(house: &House) {
