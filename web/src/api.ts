@@ -92,12 +92,15 @@ export const logout = async (): Promise<void> => {
 export const whoami = () => request<wire.SignedIn>("GET", "/v1/login");
 export const newLink = () => request<{ code: string }>("POST", "/v1/login/link", {});
 
-/** Every pending ask. */
+/** The beginning of the inbox: so many of the riskiest and newest. */
+export const riskiest = async (limit: number): Promise<wire.Ask[]> => (await request<{ asks: wire.Ask[] }>("GET", `/v1/asks${query({ order: "risk", limit })}`)).asks;
+
+/** Every pending ask, in portions that hold no frame up. */
 export const pending = async (): Promise<wire.Ask[]> => {
   const all: wire.Ask[] = [];
   let after: string | undefined;
   do {
-    const page: { asks: wire.Ask[]; after?: string } = await request("GET", `/v1/asks${query({ limit: 1000, after })}`);
+    const page: { asks: wire.Ask[]; after?: string } = await request("GET", `/v1/asks${query({ limit: 250, after })}`);
     all.push(...page.asks);
     after = page.after;
   } while (after !== undefined);

@@ -1,6 +1,6 @@
 // Words for people: times, spans, names, and what a call is in one line.
 
-import { cut, inLine, line, shown } from "./show";
+import { type Piece, cut, inLine, line, shown } from "./show";
 import type { Ask, Decision, Json, Tier } from "./wire";
 
 export const TIERS: Tier[] = ["safe", "review", "dangerous", "destructive"];
@@ -124,8 +124,18 @@ const makeHeadline = (ask: Ask): string => {
   const part = inLine(pieces.filter((piece) => piece.from >= from)).slice(0, 300);
   // What room is left goes to the words before it: `…example.com/install.sh | sh` says more than `sh`.
   const room = part.length < SHORT ? ROOM - part.length : 0;
-  const before = [...inLine(pieces.filter((piece) => piece.to <= from))].slice(room === 0 ? Infinity : -room);
-  return `…${before.join("")}${part}`;
+  return `…${tail(pieces.filter((piece) => piece.to <= from), room)}${part}`;
+};
+
+/** The end of a text that has this much room, from the beginning of a word or of a part of one. */
+const tail = (pieces: Piece[], room: number): string => {
+  // What is spelled out stays whole.
+  const signs = pieces.flatMap((piece) => (piece.kind === "plain" || piece.kind === "foreign" ? [...piece.text] : [inLine([piece])]));
+  let at = signs.length;
+  for (let left = room; at > 0 && left >= (signs[at - 1]?.length ?? 0); at -= 1) left -= signs[at - 1]?.length ?? 0;
+  const begins = (index: number): boolean => index === 0 || /^[\s/=:,;|&]/u.test(signs[index - 1] ?? "");
+  while (at < signs.length && !(begins(at) && /^[^\s/=:,;]/u.test(signs[at] ?? ""))) at += 1;
+  return signs.slice(at).join("");
 };
 
 /** How an ask ended, in one sentence. */

@@ -39,7 +39,7 @@ pub fn native() -> Vec<Arc<Route>> {
         made(Method::GET,    "/v1/calls/{cursor}/explanation",Who::Approver,        "why a past call was judged so, with the policy of its time or today's", None, None, || get(explanations::of_call)),
         made(Method::POST,   "/v1/check",              Who::AnyKey,          "judges a tool call and leaves nothing behind", Some(shape::<wire::calls::Call>), None, || post(calls::check)),
         made(Method::POST,   "/v1/hooks/{host}",       Who::Agent,           "answers a host's own document with its own document; denies whatever it cannot read", None, None, || post(hooks::answer)),
-        made(Method::GET,    "/v1/asks",               Who::AgentOrApprover, "the asks this key may see, oldest first", None, Some(shape::<wire::asks::Asks>), || get(asks::list)),
+        made(Method::GET,    "/v1/asks",               Who::AgentOrApprover, "the asks this key may see, oldest first, or by `order=risk` the beginning of the inbox", None, Some(shape::<wire::asks::Asks>), || get(asks::list)),
         made(Method::POST,   "/v1/asks/decisions",     Who::Approver,        "answers many asks",                      Some(shape::<wire::asks::Answers>), Some(shape::<wire::asks::Results>), || post(asks::decide_many)),
         made(Method::GET,    "/v1/asks/{id}",          Who::AgentOrApprover, "one ask; waits for its end if asked to", None, Some(shape::<wire::asks::Ask>), || get(asks::show)),
         made(Method::DELETE, "/v1/asks/{id}",          Who::Agent,           "takes an ask back",                      None, Some(shape::<wire::asks::Decision>), || delete(asks::withdraw)),

@@ -20,7 +20,7 @@ pub mod sqlite;
 pub use copy::{Moved, copy};
 pub use postgres::Postgres;
 pub use records::{
-    AskFilter, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter, GrantRecord, Head,
+    AskFilter, AskOrder, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter, GrantRecord, Head,
     KeyRecord, Opened, Opening, PairingRecord, Pruned, Retention, RunRecord, SessionRecord,
 };
 pub use sqlite::Sqlite;
@@ -133,7 +133,7 @@ pub trait Asks: Send + Sync {
     /// An ask in whatever state.
     async fn ask(&self, id: Id) -> Result<Option<AskRecord>, StoreError>;
 
-    /// The asks a filter names, oldest first.
+    /// The asks a filter names, in its order.
     async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError>;
 
     /// How many asks are pending in all.

@@ -49,6 +49,7 @@ macro_rules! laws {
             no_more_asks_of_a_key_are_pending_than_may_be,
             an_ask_is_settled_once,
             filters_name_what_they_say,
+            the_riskiest_come_first_and_of_those_the_newest,
             what_is_due_comes_by_its_deadline,
         },
         claims::{

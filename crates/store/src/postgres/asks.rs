@@ -128,7 +128,8 @@ impl Asks for Postgres {
         conditions.maybe("a.run =", filter.run.as_ref());
         conditions.maybe("a.digest =", filter.digest.as_ref());
         conditions.maybe("a.id >", filter.after);
-        self.readers.all(conditions.query(&select(""), "a.id", filter.limit), rows::ask).await
+        let query = conditions.query(&select(""), filter.order.columns(), filter.limit);
+        self.readers.all(query, rows::ask).await
     }
 
     async fn pending_count(&self) -> Result<u64, StoreError> {
