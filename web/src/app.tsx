@@ -130,7 +130,7 @@ export const App = ({ feed, failure }: { feed: Feed; failure: string | undefined
     return () => removeEventListener("keydown", press);
   }, []);
   useEffect(hands.watch, []);
-  useEffect(() => feed.listen((now, opened) => opened && notify.about(inOrder(now.asks.values()))), [feed]);
+  useEffect(() => feed.listen((now, opened) => opened && notify.about(() => inOrder(now.asks.values()))), [feed]);
   const waiting = inbox.asks.size;
   const worst = [...inbox.asks.values()].some((ask) => ask.verdict.tier === "destructive" || ask.verdict.tier === "dangerous");
   useEffect(() => document.querySelector(".nav [aria-current]")?.scrollIntoView?.({ inline: "nearest", block: "nearest" }), [page]);
