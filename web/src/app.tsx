@@ -120,7 +120,7 @@ export const App = ({ feed, failure }: { feed: Feed; failure: string | undefined
   const inbox = useInbox(feed);
   const page = usePage();
   const [hasHelp, setHelp] = useState(false);
-  const [mayNotify, setMayNotify] = useState(notify.state());
+  const [mayNotify, setMayNotify] = useState(notify.state);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (hands.isAstray(event) || (event.target as HTMLElement).closest("input, textarea, select")) return;

@@ -30,9 +30,14 @@ export const ago = (at: string, now: number): string => {
   return ms < 5000 ? "just now" : `${span(Math.round(ms / 1000) * 1000)} ago`;
 };
 
+// Made once: finding out how a place writes its dates takes longer than writing a hundred.
+const PLACE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
 /** A moment of the record: date and time of this place. */
-export const moment = (at: string): string =>
-  new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+export const moment = (at: string): string => {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? at : PLACE.format(date);
+};
 
 export const size = (bytes: number): string => {
   if (bytes < 1024) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
@@ -133,7 +138,7 @@ const tail = (pieces: Piece[], room: number): string => {
   const signs = pieces.flatMap((piece) => (piece.kind === "plain" || piece.kind === "foreign" ? [...piece.text] : [inLine([piece])]));
   let at = signs.length;
   for (let left = room; at > 0 && left >= (signs[at - 1]?.length ?? 0); at -= 1) left -= signs[at - 1]?.length ?? 0;
-  const begins = (index: number): boolean => index === 0 || /^[\s/=:,;|&]/u.test(signs[index - 1] ?? "");
+  const begins = (index: number): boolean => index === 0 || /^[\s/=:,;]/u.test(signs[index - 1] ?? "");
   while (at < signs.length && !(begins(at) && /^[^\s/=:,;]/u.test(signs[at] ?? ""))) at += 1;
   return signs.slice(at).join("");
 };

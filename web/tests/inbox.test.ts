@@ -66,6 +66,7 @@ test.each([
   [`echo ${"a".repeat(60)} | `, "…| sh", "a word without seams is left out"],
   [`echo ${"a".repeat(20)}\u202e${"b".repeat(15)} | `, "…| sh", "what is spelled out is not cut"],
   [`echo --output=${"c".repeat(24)} | `, `…${"c".repeat(24)} | sh`, "a value behind its name"],
+  [`echo ${"a".repeat(29)} && `, "…&& sh", "what joins two commands is not cut"],
   ["base64 -d payload | ", "base64 -d payload | sh", "what has room is whole"],
 ])("a row of %j begins where a word does: %j, %s", (before, want) => {
   expect(headline(ends(before))).toBe(want);

@@ -20,8 +20,9 @@ pub mod sqlite;
 pub use copy::{Moved, copy};
 pub use postgres::Postgres;
 pub use records::{
-    AskFilter, AskOrder, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter, GrantRecord, Head,
-    KeyRecord, Opened, Opening, PairingRecord, Pruned, Retention, RunRecord, SessionRecord,
+    AskFilter, AskOrder, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter,
+    GrantRecord, Head, KeyRecord, Opened, Opening, PairingRecord, Pruned, Retention, RunRecord,
+    SessionRecord,
 };
 pub use sqlite::Sqlite;
 

@@ -77,7 +77,7 @@ const Browsers = () => {
   const [link, setLink] = useState<string>();
   const [fault, setFault] = useState<string>();
   const now = useNow();
-  const [mayNotify, setMayNotify] = useState(notify.state());
+  const [mayNotify, setMayNotify] = useState(notify.state);
   const out = async (id: string, isThis: boolean) => {
     try {
       if (isThis) {

@@ -43,7 +43,11 @@ pub async fn list(
         // There is no going on from a place that moves with every ask.
         Some("risk") if after.is_none() => AskOrder::Riskiest,
         Some("risk") => return Err(Error::invalid("`after` goes with `order=oldest` only").into()),
-        Some(name) => return Err(Error::invalid(format!("`order`: `{name}` is neither oldest nor risk")).into()),
+        Some(name) => {
+            return Err(
+                Error::invalid(format!("`order`: `{name}` is neither oldest nor risk")).into()
+            );
+        }
     };
     let limit = query.limit()?;
     let filter = AskFilter {

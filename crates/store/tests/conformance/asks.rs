@@ -1,7 +1,9 @@
 //! Asks: opened, found, joined, counted, settled and listed.
 
 use portcullis_approval::ask::{Bound, Written};
-use portcullis_approval::{Ask, Decision, Id, Moment, Offer, Owners, Reply, Scope, Settlement, State};
+use portcullis_approval::{
+    Ask, Decision, Id, Moment, Offer, Owners, Reply, Scope, Settlement, State,
+};
 use portcullis_engine::Outcome;
 use portcullis_engine::policy_text::Fallback;
 use portcullis_engine::verdict::Tier;
