@@ -144,7 +144,8 @@ export const grants = (isAll: boolean): Promise<wire.Grant[]> => everything(asyn
 });
 export const revokeGrant = (id: string) => request<wire.Grant>("DELETE", `/v1/grants/${id}`);
 export const makeGrant = (ask: string, rule: string) => request<wire.Grant>("POST", "/v1/grants", { ask, rule });
-export const preview = (ask: string, rule: string) => request<wire.Preview>("POST", "/v1/grants/preview", { ask, rule });
+export const preview = (ask: string, rule: string, tries: wire.Json[] = []) =>
+  request<wire.Preview>("POST", "/v1/grants/preview", { ask, rule, tries: tries.map((input) => ({ input })) });
 
 export const policy = () => request<wire.Policy>("GET", "/v1/policy");
 export const checkPolicy = (text: string, signal?: AbortSignal) =>

@@ -60,11 +60,19 @@ const field = (input: Json | undefined, ...names: string[]): string | undefined 
 export const commandField = (input: Json): string | undefined =>
   ["command", "cmd", "script"].find((name) => field(input, name) !== undefined);
 
+/** The fields that say what a call would run or touch. */
+const SAYING = ["command", "cmd", "script", "resource", "file_path", "path", "url", "query"];
+
 /** What a call would run or touch, as text. */
 export const commandOf = (call: { tool: string; input?: Json | undefined }): string => {
   if (call.input === undefined) return "";
-  const text = field(call.input, "command", "cmd", "script", "resource", "file_path", "path", "url", "query");
-  return text ?? JSON.stringify(call.input, null, 2);
+  return field(call.input, ...SAYING) ?? JSON.stringify(call.input, null, 2);
+};
+
+/** The input with another text for what would run or be touched; none where it does not say so in one field. */
+export const saying = (input: Json, text: string): Json | undefined => {
+  const name = SAYING.find((one) => field(input, one) !== undefined);
+  return name === undefined ? undefined : { ...(input as { [name: string]: Json }), [name]: text };
 };
 
 /** All that a call says: its command, its one field, or its whole input. */
@@ -179,17 +187,16 @@ export const sort = (ask: Ask): string => {
   return [ask.call.tool, ask.verdict.tier, ...[...programs].sort()].join("\n");
 };
 
-/** Three more commands that a rule would allow, made from the rule itself. */
+/** Other commands or paths that a rule speaks about, made from the rule itself; whether it would allow them is to be tried. */
 export const examples = (rule: string, own: string): string[] => {
   const open = rule.indexOf("(");
-  const tool = open < 0 ? rule : rule.slice(0, open);
   const content = open < 0 ? "" : rule.slice(open + 1, -1);
   const made = content.endsWith(":*")
-    ? ["", " --force", " -x some/other/thing", " anything else"].map((rest) => content.slice(0, -2) + rest)
+    ? ["", " --force", " --verbose", " some/other/thing", " -x some/other/thing", " anything else"].map((rest) => content.slice(0, -2) + rest)
     : content.includes("*")
-      ? ["notes.txt", "deep/below/config.json", "any.sh"].map((name) => content.replace(/\*\*\/\*|\*\*|\*/u, name))
+      ? ["notes.txt", "deep/below/config.json", "any.sh", "README.md"].map((name) => content.replace(/\*\*\/\*|\*\*|\*/u, name))
       : content === ""
-        ? [`every call of ${tool}`]
+        ? []
         : [content];
-  return made.filter((example) => example !== own).slice(0, 3);
+  return made.filter((example) => example !== own);
 };

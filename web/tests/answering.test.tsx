@@ -11,16 +11,19 @@ import { act, ask } from "./asks";
 let place: HTMLElement;
 let sent: { path: string; body: unknown }[];
 let clock = 0;
+/** What the engine says of calls that are tried with a rule. */
+let tried: string[] = [];
 
 beforeEach(() => {
   place = document.body.appendChild(document.createElement("div"));
   sent = [];
   clock = 0;
+  tried = ["allow", "ask", "allow", "allow", "deny"];
   vi.spyOn(performance, "now").mockImplementation(() => clock);
   vi.stubGlobal("fetch", async (path: string, init: RequestInit) => {
     sent.push({ path, body: JSON.parse(String(init.body ?? "null")) });
     const decision = { outcome: "allow", answer: "approve", scope: "once", by: "anna", door: "dashboard", at: "", reason: "approver" };
-    return new Response(JSON.stringify(path.includes("preview") ? { rule: "", looked_at: 0, covered: 0, examples: [] } : decision), { status: 200 });
+    return new Response(JSON.stringify(path.includes("preview") ? { rule: "", looked_at: 0, covered: 0, examples: [], tried } : decision), { status: 200 });
   });
 });
 
@@ -124,14 +127,16 @@ describe("keys and focus", () => {
     expect(decisions()).toHaveLength(1);
   });
 
-  test("a wider scope shows the exact rule and three examples", async () => {
+  test("a wider scope shows the exact rule and three examples that the engine allowed with it", async () => {
     await draw(ask("npm publish --tag next"));
     await settle(async () => button("always").click());
     const choice = [...place.querySelectorAll("label")].find((label) => label.textContent?.includes("Bash(npm publish:*)"));
     await settle(async () => choice?.querySelector("input")?.click());
     await settle(async () => new Promise((done) => setTimeout(done, 5)));
     expect(place.querySelector(".rule code")?.textContent).toBe("Bash(npm publish:*)");
-    expect(place.querySelectorAll(".examples li")).toHaveLength(3);
+    const shown = [...place.querySelectorAll(".examples li")].map((one) => one.textContent);
+    expect(shown).toEqual(["npm publish", "npm publish --verbose", "npm publish some/other/thing"]);
+    expect(sent.find((one) => one.path.includes("preview"))?.body).toMatchObject({ tries: [{ input: { command: "npm publish" } }, { input: { command: "npm publish --force" } }, {}, {}, {}, {}] });
   });
 });
 

@@ -54,7 +54,7 @@ pub fn native() -> Vec<Arc<Route>> {
         made(Method::PATCH,  "/v1/sessions/{id}",      Who::Approver,        "sets the mode of a session",             Some(shape::<wire::grants::SessionChange>), None, || patch(runs::change_session)),
         made(Method::GET,    "/v1/grants",             Who::Approver,        "grants, oldest first",                   None, Some(shape::<wire::grants::Grants>), || get(grants::list)),
         made(Method::POST,   "/v1/grants",            Who::Approver,        "stores a rule that an ask offered, for good", Some(shape::<wire::grants::NewGrant>), Some(shape::<wire::grants::Grant>), || post(grants::make)),
-        made(Method::POST,   "/v1/grants/preview",    Who::Approver,        "what such a rule would have answered", Some(shape::<wire::grants::NewGrant>), Some(shape::<wire::grants::Preview>), || post(grants::preview)),
+        made(Method::POST,   "/v1/grants/preview",    Who::Approver,        "what such a rule would have answered", Some(shape::<wire::grants::NewPreview>), Some(shape::<wire::grants::Preview>), || post(grants::preview)),
         made(Method::DELETE, "/v1/grants/{id}",        Who::Approver,        "revokes a grant",                        None, None, || delete(grants::revoke)),
         made(Method::GET,    "/v1/policy",             Who::Approver,        "the policy in force",                    None, None, || get(policies::show)),
         made(Method::PUT,    "/v1/policy",             Who::Admin,           "writes the user's policy file",          None, None, || axum::routing::put(policies::write)),
