@@ -203,24 +203,28 @@ describe("the card", () => {
 
 const HIDES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/u;
 
-test.each([
-  ["a command", (evil: string) => ({ command: `ls ${evil}`, note: evil })],
-  ["an edit", (evil: string) => ({ file_path: `/tmp/${evil}`, old_string: evil, new_string: `    ${evil}`, more: evil })],
-])("whatever a call of %s says, no text and no label of the card has it raw", async (_, input) => {
+test("whatever a call says, no text and no label of its card has it raw", async () => {
   const evil = "x\u202e\u2066\u200b\u00ad\ufeff\u{e0041}\u0007\u001b[2J\u009b31m\r\u2028";
-  const of = ask("ls", { agent: evil, host: evil, owner: evil, session: evil, run: evil, offers: [{ rule: `Bash(${evil}:*)`, scopes: ["session"], also_covers: [evil] }] });
-  of.call = { tool: evil, input: input(evil), cwd: `/tmp/${evil}`, description: evil };
-  of.verdict.reasons = [{ code: "mode.default", message: evil }];
-  of.verdict.acts = [act([evil, evil], [0, 2], "review", { via: [evil, evil], rule: evil, effects: [{ effect: "write", target: evil }], touches: [{ effect: "write", written: evil, real: evil }], findings: [{ guard: "g", tier: "review", outcome: "ask", firm: true, message: evil }] })];
-  await settle(async () => render(<Card ask={of} onSettled={() => undefined} takesKeys />, place));
-  clock += 10_000;
-  await settle(async () => button("this session").click());
-  await settle(async () => place.querySelectorAll<HTMLInputElement>(".choices input")[1]?.click());
-  const raw: string[] = [];
-  for (const each of place.querySelectorAll("*")) {
-    for (const { name, value } of each.attributes) if (HIDES.test(value)) raw.push(`${each.tagName} ${name}`);
-    for (const node of each.childNodes) if (node.nodeType === 3 && HIDES.test(node.textContent ?? "")) raw.push(`${each.tagName} ${each.className}`);
+  const inputs = [
+    { command: `ls ${evil}`, note: evil },
+    { file_path: `/tmp/${evil}`, old_string: evil, new_string: `    ${evil}`, more: evil },
+  ];
+  for (const input of inputs) {
+    const of = ask("ls", { agent: evil, host: evil, owner: evil, session: evil, run: evil, offers: [{ rule: `Bash(${evil}:*)`, scopes: ["session"], also_covers: [evil] }] });
+    of.call = { tool: evil, input, cwd: `/tmp/${evil}`, description: evil };
+    of.verdict.reasons = [{ code: "mode.default", message: evil }];
+    of.verdict.acts = [act([evil, evil], [0, 2], "review", { via: [evil, evil], rule: evil, effects: [{ effect: "write", target: evil }], touches: [{ effect: "write", written: evil, real: evil }], findings: [{ guard: "g", tier: "review", outcome: "ask", firm: true, message: evil }] })];
+    await settle(async () => render(<Card ask={of} onSettled={() => undefined} takesKeys />, place));
+    clock += 10_000;
+    await settle(async () => button("this session").click());
+    await settle(async () => place.querySelectorAll<HTMLInputElement>(".choices input")[1]?.click());
+    const raw: string[] = [];
+    for (const each of place.querySelectorAll("*")) {
+      for (const { name, value } of each.attributes) if (HIDES.test(value)) raw.push(`${each.tagName} ${name}`);
+      for (const node of each.childNodes) if (node.nodeType === 3 && HIDES.test(node.textContent ?? "")) raw.push(`${each.tagName} ${each.className}`);
+    }
+    expect(raw).toEqual([]);
+    expect(place.textContent).toContain("\\u{202e}");
+    await settle(async () => render(null, place));
   }
-  expect(raw).toEqual([]);
-  expect(place.textContent).toContain("\\u{202e}");
 });
