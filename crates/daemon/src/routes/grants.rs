@@ -6,9 +6,9 @@ use axum::response::Response;
 use portcullis_approval::Ask;
 use portcullis_engine::Outcome;
 use portcullis_store::{GrantFilter, GrantRecord};
+use portcullis_wire::asks::Changed;
 use portcullis_wire::body;
 use portcullis_wire::errors::{Code, Error};
-use portcullis_wire::asks::Changed;
 use portcullis_wire::grants::{Example, Grant, Grants, NewGrant, NewPreview, Preview};
 
 use crate::App;
