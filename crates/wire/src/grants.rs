@@ -117,7 +117,6 @@ pub struct Preview {
     /// Some of those, the newest first.
     pub examples: Vec<Example>,
     /// What each of the inputs to try would come to with the rule.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<&'static str>,
 }
 
