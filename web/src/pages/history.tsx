@@ -85,7 +85,7 @@ export const HistoryPage = () => {
   const [failure, setFailure] = useState<string>();
   const [open, setOpen] = useState<string>();
   const q = useCalm(words, 250);
-  const agents = useLoad(() => api.stats(90), []);
+  const names = useLoad(() => api.stats(90), []).value?.agents.map((one) => one.agent) ?? [];
   const filter = (): api.HistoryFilter => {
     const back = SINCE.find(([name]) => name === since)?.[2] ?? 0;
     return { q, outcome, tier, agent, ...(back ? { since: new Date(Date.now() - back).toISOString() } : {}) };
@@ -136,11 +136,11 @@ export const HistoryPage = () => {
             </option>
           ))}
         </select>
-        <select aria-label="agent" value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
-          <option value="">any agent</option>
-          {agents.value?.agents.map((one) => (
-            <option value={one.agent} key={one.agent}>
-              {line(one.agent)}
+        <select aria-label="agent" value={names.indexOf(agent)} onChange={(event) => setAgent(names[Number(event.currentTarget.value)] ?? "")}>
+          <option value={-1}>any agent</option>
+          {names.map((name, index) => (
+            <option value={index} key={name}>
+              {line(name)}
             </option>
           ))}
         </select>

@@ -40,7 +40,7 @@ export const pages = {
     await page.getByText("No call fits").waitFor();
     await page.getByLabel("tier").selectOption("");
     await page.getByLabel("outcome").selectOption("");
-    await page.getByLabel("agent").selectOption("builder");
+    await page.getByLabel("agent").selectOption({ label: "builder" });
     await page.waitForFunction(() => document.querySelectorAll(".past").length === 1);
   },
 
