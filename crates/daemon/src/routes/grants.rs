@@ -72,12 +72,12 @@ pub async fn preview(
     if new.tries.len() > MOST_TRIES {
         return Err(Error::invalid(format!("`tries`: {MOST_TRIES} at most")).into());
     }
-    let tries: Vec<String> = new.tries.into_iter().map(Changed::read).collect::<Result<_, _>>()?;
+    let inputs: Vec<String> = new.tries.into_iter().map(Changed::read).collect::<Result<_, _>>()?;
     let (ask, grant) = offered(&app, &caller, &new.ask, &new.rule).await?;
-    let tried = app.authority.would_answer(&ask, grant.clone(), &tries).await?;
+    let outcomes = app.authority.would_answer(&ask, grant.clone(), &inputs).await?;
     let (looked_at, covered) = app.authority.would_cover(grant).await?;
     let examples = covered.iter().take(MOST_EXAMPLES).map(example).collect();
-    let tried = tried.into_iter().map(Outcome::name).collect();
+    let tried = outcomes.into_iter().map(Outcome::name).collect();
     let shape = Preview { rule: new.rule, looked_at, covered: covered.len(), examples, tried };
     Ok(json_response(StatusCode::OK, &shape))
 }
