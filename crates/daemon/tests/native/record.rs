@@ -140,8 +140,8 @@ async fn a_rule_is_tried_before_it_is_stored_and_only_if_it_was_offered() {
     let tries = ["npm install c --save-dev", "npm install c; rm -rf /", "git push"];
     let tries: Vec<Value> =
         tries.iter().map(|command| json!({ "input": { "command": command } })).collect();
-    let sent = send("/v1/grants/preview", json!({ "ask": asked, "rule": rule, "tries": tries }));
-    let preview = sent.await.json();
+    let reply = send("/v1/grants/preview", json!({ "ask": asked, "rule": rule, "tries": tries }));
+    let preview = reply.await.json();
     assert_eq!(preview["tried"], json!(["allow", "ask", "ask"]), "only what it would really allow");
     let many = json!({ "ask": asked, "rule": rule, "tries": vec![&tries[0]; 17] });
     assert_eq!(send("/v1/grants/preview", many).await.status, 400);
