@@ -6,13 +6,13 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
-import { Fault, Said } from "./chips";
+import { Fault, Loading, Said } from "./chips";
 import { excerpt, worstOf } from "./command";
 import { Edit } from "./edit";
 import { isAstray, isTooSoon } from "./hands";
-import { said } from "./hooks";
+import { said, useLoad } from "./hooks";
 import type { Answer, Ask, Json, Offer, Scope, Verdict } from "./wire";
-import { SCOPES, commandOf, ending, examples, isCommand, textOf } from "./words";
+import { SCOPES, commandOf, ending, examples, isCommand, saying, textOf } from "./words";
 
 /** How far an approval reaches, as the form has it. */
 export interface Reach {
@@ -55,21 +55,16 @@ export const leaves = (ask: Ask, reach: Reach): string => {
 };
 
 const OfferDetails = ({ ask, offer }: { ask: Ask; offer: Offer }) => {
-  const [history, setHistory] = useState<{ covered: number; looked_at: number; examples: { command: string }[] }>();
-  useEffect(() => {
-    let isGone = false;
-    setHistory(undefined);
-    api.preview(ask.id, offer.rule).then(
-      (found) => !isGone && setHistory(found),
-      () => undefined,
-    );
-    return () => {
-      isGone = true;
-    };
-  }, [ask.id, offer.rule]);
   const own = commandOf(ask.call);
+  // Nothing is said to be allowed that the engine did not allow with the rule.
+  const tries = examples(offer.rule, own).flatMap((text) => {
+    const input = saying(ask.call.input, text);
+    return input === undefined ? [] : [{ text, input }];
+  });
+  const { value: history, failure } = useLoad(() => api.preview(ask.id, offer.rule, tries.map((one) => one.input)), [ask.id, offer.rule]);
   const past = (history?.examples ?? []).map((example) => example.command).filter((command) => command !== own);
-  const shownExamples = [...new Set([...past, ...examples(offer.rule, own)])].slice(0, 3);
+  const allowed = tries.filter((_, index) => history?.tried?.[index] === "allow").map((one) => one.text);
+  const shownExamples = [...new Set([...past, ...allowed])].slice(0, 3);
   return (
     <div class="offer-details">
       <p class="rule">
@@ -84,6 +79,7 @@ const OfferDetails = ({ ask, offer }: { ask: Ask; offer: Offer }) => {
         </p>
       ))}
       <span class="label">It would also allow</span>
+      {failure ? <Fault message={failure} /> : !history ? <Loading rows={1} /> : shownExamples.length === 0 && <p class="faint">nothing that was tried</p>}
       <ul class="examples">
         {shownExamples.map((example) => (
           <li key={example}>
@@ -156,7 +152,7 @@ export const ReachForm = ({ ask, reach, setReach }: { ask: Ask; reach: Reach; se
               <input type="number" min={1} max={1_000_000} inputMode="numeric" placeholder="any" value={reach.uses ?? ""} onInput={(event) => setReach({ ...reach, uses: number(event.currentTarget.value) })} />
             </label>
           </div>
-          {offer && <OfferDetails ask={ask} offer={offer} />}
+          {offer && <OfferDetails key={`${ask.id} ${offer.rule}`} ask={ask} offer={offer} />}
         </div>
       )}
       <p class="leaves">{leaves(ask, reach)}</p>

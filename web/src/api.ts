@@ -92,17 +92,26 @@ export const logout = async (): Promise<void> => {
 export const whoami = () => request<wire.SignedIn>("GET", "/v1/login");
 export const newLink = () => request<{ code: string }>("POST", "/v1/login/link", {});
 
-/** Every pending ask. */
-export const pending = async (): Promise<wire.Ask[]> => {
-  const all: wire.Ask[] = [];
+/** The beginning of the inbox: so many of the riskiest and newest. */
+export const riskiest = async (limit: number): Promise<wire.Ask[]> => (await request<{ asks: wire.Ask[] }>("GET", `/v1/asks${query({ order: "risk", limit })}`)).asks;
+
+/** All pages of something, one after the other. */
+const everything = async <T>(read: (after: string | undefined) => Promise<[T[], string | undefined]>): Promise<T[]> => {
+  const all: T[] = [];
   let after: string | undefined;
   do {
-    const page: { asks: wire.Ask[]; after?: string } = await request("GET", `/v1/asks${query({ limit: 1000, after })}`);
-    all.push(...page.asks);
-    after = page.after;
+    const [page, next] = await read(after);
+    all.push(...page);
+    after = next;
   } while (after !== undefined);
   return all;
 };
+
+/** Every pending ask, in portions that hold no frame up. */
+export const pending = (): Promise<wire.Ask[]> => everything(async (after) => {
+  const page = await request<{ asks: wire.Ask[]; after?: string }>("GET", `/v1/asks${query({ limit: 250, after })}`);
+  return [page.asks, page.after];
+});
 
 export const decide = (id: string, answer: wire.Answer) => request<wire.Decision>("POST", `/v1/asks/${id}/decision`, answer);
 
@@ -128,10 +137,15 @@ export type HistoryFilter = { q?: string; outcome?: string; tier?: string; agent
 export const history = (filter: HistoryFilter, signal?: AbortSignal) =>
   request<{ calls: wire.PastCall[]; after?: string }>("GET", `/v1/calls${query({ limit: 50, ...filter })}`, undefined, signal);
 
-export const grants = (isAll: boolean) => request<{ grants: wire.Grant[] }>("GET", `/v1/grants${query({ limit: 1000, all: isAll ? 1 : undefined })}`);
+/** Every grant that counts, or every one there was. */
+export const grants = (isAll: boolean): Promise<wire.Grant[]> => everything(async (after) => {
+  const page = await request<{ grants: wire.Grant[]; after?: string }>("GET", `/v1/grants${query({ limit: 1000, all: isAll ? 1 : undefined, after })}`);
+  return [page.grants, page.after];
+});
 export const revokeGrant = (id: string) => request<wire.Grant>("DELETE", `/v1/grants/${id}`);
 export const makeGrant = (ask: string, rule: string) => request<wire.Grant>("POST", "/v1/grants", { ask, rule });
-export const preview = (ask: string, rule: string) => request<wire.Preview>("POST", "/v1/grants/preview", { ask, rule });
+export const preview = (ask: string, rule: string, tries: wire.Json[] = []) =>
+  request<wire.Preview>("POST", "/v1/grants/preview", { ask, rule, tries: tries.map((input) => ({ input })) });
 
 export const policy = () => request<wire.Policy>("GET", "/v1/policy");
 export const checkPolicy = (text: string, signal?: AbortSignal) =>

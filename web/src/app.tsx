@@ -4,7 +4,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import { Empty } from "./chips";
-import type { Feed, Link } from "./feed";
+import { type Feed, type Link, tally } from "./feed";
 import * as hands from "./hands";
 import { said, useInbox, usePage } from "./hooks";
 import * as notify from "./notify";
@@ -120,7 +120,7 @@ export const App = ({ feed, failure }: { feed: Feed; failure: string | undefined
   const inbox = useInbox(feed);
   const page = usePage();
   const [hasHelp, setHelp] = useState(false);
-  const [mayNotify, setMayNotify] = useState(notify.state());
+  const [mayNotify, setMayNotify] = useState(notify.state);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (hands.isAstray(event) || (event.target as HTMLElement).closest("input, textarea, select")) return;
@@ -130,14 +130,14 @@ export const App = ({ feed, failure }: { feed: Feed; failure: string | undefined
     return () => removeEventListener("keydown", press);
   }, []);
   useEffect(hands.watch, []);
-  useEffect(() => feed.listen((now, opened) => opened && notify.about(inOrder(now.asks.values()))), [feed]);
+  useEffect(() => feed.listen((now, opened) => opened && notify.about(() => inOrder(now.asks.values()))), [feed]);
   const waiting = inbox.asks.size;
   const worst = [...inbox.asks.values()].some((ask) => ask.verdict.tier === "destructive" || ask.verdict.tier === "dangerous");
   useEffect(() => document.querySelector(".nav [aria-current]")?.scrollIntoView?.({ inline: "nearest", block: "nearest" }), [page]);
   useEffect(() => {
     if (waiting === 0) notify.over();
-    document.title = waiting === 0 ? "Portcullis" : `(${waiting}) Portcullis`;
-  }, [waiting]);
+    document.title = waiting === 0 ? "Portcullis" : `(${tally(inbox)}) Portcullis`;
+  }, [waiting, inbox.isWhole]);
 
   if (inbox.link === "signed-out") return <SignIn failure={failure} />;
   const [, name, Page] = PAGES.find(([word]) => word === page) ?? (PAGES[0] as (typeof PAGES)[number]);
@@ -156,7 +156,7 @@ export const App = ({ feed, failure }: { feed: Feed; failure: string | undefined
             <li key={word}>
               <a href={`#/${word}`} aria-current={name === label ? "page" : undefined}>
                 {label}
-                {word === "inbox" && waiting > 0 && <span class={`tally ${worst ? "bad" : ""}`}>{waiting}</span>}
+                {word === "inbox" && waiting > 0 && <span class={`tally ${worst ? "bad" : ""}`}>{tally(inbox)}</span>}
               </a>
             </li>
           ))}

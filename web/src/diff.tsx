@@ -1,9 +1,9 @@
 // What a file edit would change, line by line.
 
 import { useState } from "preact/hooks";
-import { shown } from "./show";
+import { line, shown } from "./show";
 import type { Json } from "./wire";
-import { count } from "./words";
+import { count, size } from "./words";
 
 export interface Row {
   sign: " " | "+" | "-" | "@";
@@ -93,7 +93,7 @@ export const Diff = ({ path, rows }: { path: string; rows: Row[] }) => {
   const some = isWhole ? rows : rows.slice(0, MOST_ROWS);
   const tally = (sign: string) => rows.filter((row) => row.sign === sign).length;
   return (
-    <figure class="diff" aria-label={`changes of ${path || "a file"}`}>
+    <figure class="diff" aria-label={`changes of ${line(path) || "a file"}`}>
       <pre dir="ltr" tabIndex={0} aria-label="changes">
         {some.map((row, index) => (
           <div class={`row sign-${row.sign === "+" ? "in" : row.sign === "-" ? "out" : row.sign === "@" ? "head" : "same"}`} key={index}>
@@ -112,7 +112,7 @@ export const Diff = ({ path, rows }: { path: string; rows: Row[] }) => {
         )}
       </pre>
       <figcaption>
-        {count(tally("+"), "line")} in · {count(tally("-"), "line")} out
+        {size(new TextEncoder().encode(rows.map((row) => row.text).join("\n")).length)} · {count(tally("+"), "line")} in · {count(tally("-"), "line")} out
       </figcaption>
     </figure>
   );

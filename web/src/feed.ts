@@ -1,7 +1,9 @@
 // The inbox as it is now: the feed keeps it live, and takes it up again where it broke off.
 //
 // After every connection the pending asks are read whole, so that nothing rests on the feed alone:
-// the row is the truth, an event only says that something changed.
+// the row is the truth, an event only says that something changed. The first time, what would stand
+// first is read and shown before the rest: the riskiest and newest, so that no row moves for what
+// comes after them.
 
 import * as api from "./api";
 import { type Source, Stream } from "./stream";
@@ -15,6 +17,8 @@ export interface Inbox {
   link: Link;
   /** Pending asks by id. */
   asks: ReadonlyMap<string, Ask>;
+  /** Whether those are all there are; at first it is only the beginning. */
+  isWhole: boolean;
   /** Asks that were settled while this page looked, the newest first. */
   settled: readonly Ask[];
   /** Counts what changed: asks, grants, policy, runs. */
@@ -24,6 +28,12 @@ export interface Inbox {
 /** So many settled asks are remembered here. */
 const MOST_SETTLED = 20;
 
+/** So many asks are shown before the rest is read. */
+export const BEGINNING = 60;
+
+/** How many wait, as it is shown: `60+` until all were read. */
+export const tally = (inbox: Inbox): string => `${inbox.asks.size}${inbox.isWhole ? "" : "+"}`;
+
 const EVENTS = ["ask.opened", "ask.settled", "grant.made", "grant.revoked", "policy.changed", "run.started", "run.ended", "gap.found", "resync"];
 
 /** What opens a stream; tests give another. */
@@ -31,7 +41,7 @@ export type Open = (path: string) => Source;
 
 /** A live inbox that tells its listeners when it changed. */
 export class Feed {
-  #inbox: Inbox = { link: "connecting", asks: new Map(), settled: [], changes: 0 };
+  #inbox: Inbox = { link: "connecting", asks: new Map(), isWhole: false, settled: [], changes: 0 };
   #listeners = new Set<(inbox: Inbox, opened: Ask | undefined) => void>();
   #source: Source | undefined;
   #cursor: string | undefined;
@@ -91,18 +101,34 @@ export class Feed {
 
   async #reload(source: Source): Promise<void> {
     try {
-      const asks = await api.pending();
+      let isWhole = false;
+      let asks: Ask[] = [];
+      if (this.#inbox.asks.size === 0) {
+        asks = await api.riskiest(BEGINNING);
+        isWhole = asks.length < BEGINNING;
+      }
+      if (!isWhole) {
+        if (this.#source !== source) return;
+        if (asks.length > 0) this.#set({ link: "live", asks: this.#unsettled(asks), isWhole });
+        asks = await api.pending();
+      }
       if (this.#source !== source) return;
       this.#wait = 0;
       const held = this.#held ?? [];
       this.#held = undefined;
-      this.#set({ link: "live", asks: new Map(asks.map((ask) => [ask.id, ask])) });
+      this.#set({ link: "live", asks: this.#unsettled(asks), isWhole: true });
       for (const event of held) this.#take(event, source, true);
     } catch (error) {
       if (this.#source !== source) return;
       if (error instanceof api.Failure && error.status === 401) this.#signedOut();
       else this.#lost();
     }
+  }
+
+  /** By their ids; what was answered here while they were being read is pending no more. */
+  #unsettled(asks: Ask[]): Map<string, Ask> {
+    const over = new Set(this.#inbox.settled.map((ask) => ask.id));
+    return new Map(asks.filter((ask) => !over.has(ask.id)).map((ask) => [ask.id, ask]));
   }
 
   #take(event: FeedEvent, source: Source, wasHeld = false): void {

@@ -4,10 +4,26 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { Failure } from "./api";
 import type { Feed, Inbox } from "./feed";
 
-/** The inbox, live. */
+/** The inbox, live. What comes within one frame is drawn together; a page that nobody sees has no frames. */
 export const useInbox = (feed: Feed): Inbox => {
   const [inbox, setInbox] = useState(feed.inbox);
-  useEffect(() => feed.listen(setInbox), [feed]);
+  useEffect(() => {
+    let frame: number | undefined;
+    const draw = () => {
+      if (frame !== undefined) cancelAnimationFrame(frame);
+      frame = undefined;
+      setInbox(feed.inbox);
+    };
+    const end = feed.listen(() => {
+      if (document.hidden) draw();
+      else frame ??= requestAnimationFrame(draw);
+    });
+    draw();
+    return () => {
+      end();
+      if (frame !== undefined) cancelAnimationFrame(frame);
+    };
+  }, [feed]);
   return inbox;
 };
 

@@ -6,6 +6,7 @@ import { headline } from "./words";
 
 export type Permission = NotificationPermission | "none";
 
+/** What the browser allows; it asks another process for that, so not in every frame. */
 export const state = (): Permission => ("Notification" in globalThis ? Notification.permission : "none");
 
 /** Asks the browser for permission. */
@@ -43,9 +44,10 @@ export const words = (waiting: Ask[]): { heading: string; body: string } | undef
 };
 
 /** Tells that asks wait, the worst first. There is one notification, however many come: a flood wears nobody out. */
-export const about = (waiting: Ask[]): void => {
-  const said = words(waiting);
-  if (state() !== "granted" || !document.hidden || !said) return;
+export const about = (waiting: () => Ask[]): void => {
+  if (!document.hidden || state() !== "granted") return;
+  const said = words(waiting());
+  if (!said) return;
   const options = { body: said.body, tag: "portcullis", renotify: true, icon: "/icon.svg" };
   newest = said;
   // One after the other, and of those that wait for their turn only the newest.

@@ -5,6 +5,7 @@ import * as api from "./api";
 import { EffectChip, Fault, Loading, OutcomeSign, Said, Some, TierSign } from "./chips";
 import { excerpt } from "./command";
 import { useLoad } from "./hooks";
+import { line } from "./show";
 import type { Act, Explained, Explanation } from "./wire";
 import { commandOf, isCommand, rank } from "./words";
 
@@ -27,7 +28,7 @@ export const Acts = ({ acts, text }: { acts: Act[]; text?: string | undefined })
               </>
             ))}
           </code>
-          {act.via.length > 0 && <span class="via">inside {act.via.join(" › ")}</span>}
+          {act.via.length > 0 && <span class="via">inside {line(act.via.join(" > "))}</span>}
         </div>
         <div class="chips">
           {act.effects.map((effect, at) => (
@@ -117,7 +118,7 @@ export const ExplanationView = ({ explained }: { explained: Explained }) => {
       <Ladder explanation={explanation} />
       {notes?.map((note) => (
         <p class="faint" key={note}>
-          {note}
+          {line(note)}
         </p>
       ))}
     </div>

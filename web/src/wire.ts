@@ -207,6 +207,8 @@ export interface Preview {
   looked_at: number;
   covered: number;
   examples: { command: string; tier: Tier; agent: string }[];
+  /** What each input that was to be tried would come to. */
+  tried?: Outcome[];
 }
 
 export interface AuditEntry {

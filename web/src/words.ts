@@ -1,6 +1,6 @@
 // Words for people: times, spans, names, and what a call is in one line.
 
-import { cut, inLine, line, shown } from "./show";
+import { type Piece, cut, inLine, line, shown } from "./show";
 import type { Ask, Decision, Json, Tier } from "./wire";
 
 export const TIERS: Tier[] = ["safe", "review", "dangerous", "destructive"];
@@ -30,9 +30,14 @@ export const ago = (at: string, now: number): string => {
   return ms < 5000 ? "just now" : `${span(Math.round(ms / 1000) * 1000)} ago`;
 };
 
+// Made once: finding out how a place writes its dates takes longer than writing a hundred.
+const PLACE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
 /** A moment of the record: date and time of this place. */
-export const moment = (at: string): string =>
-  new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+export const moment = (at: string): string => {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? at : PLACE.format(date);
+};
 
 export const size = (bytes: number): string => {
   if (bytes < 1024) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
@@ -55,11 +60,19 @@ const field = (input: Json | undefined, ...names: string[]): string | undefined 
 export const commandField = (input: Json): string | undefined =>
   ["command", "cmd", "script"].find((name) => field(input, name) !== undefined);
 
+/** The fields that say what a call would run or touch. */
+const SAYING = ["command", "cmd", "script", "resource", "file_path", "path", "url", "query"];
+
 /** What a call would run or touch, as text. */
 export const commandOf = (call: { tool: string; input?: Json | undefined }): string => {
   if (call.input === undefined) return "";
-  const text = field(call.input, "command", "cmd", "script", "resource", "file_path", "path", "url", "query");
-  return text ?? JSON.stringify(call.input, null, 2);
+  return field(call.input, ...SAYING) ?? JSON.stringify(call.input, null, 2);
+};
+
+/** The input with another text for what would run or be touched; none where it does not say so in one field. */
+export const saying = (input: Json, text: string): Json | undefined => {
+  const name = SAYING.find((one) => field(input, one) !== undefined);
+  return name === undefined ? undefined : { ...(input as { [name: string]: Json }), [name]: text };
 };
 
 /** All that a call says: its command, its one field, or its whole input. */
@@ -124,8 +137,18 @@ const makeHeadline = (ask: Ask): string => {
   const part = inLine(pieces.filter((piece) => piece.from >= from)).slice(0, 300);
   // What room is left goes to the words before it: `…example.com/install.sh | sh` says more than `sh`.
   const room = part.length < SHORT ? ROOM - part.length : 0;
-  const before = [...inLine(pieces.filter((piece) => piece.to <= from))].slice(room === 0 ? Infinity : -room);
-  return `…${before.join("")}${part}`;
+  return `…${tail(pieces.filter((piece) => piece.to <= from), room)}${part}`;
+};
+
+/** The end of a text that has this much room, from the beginning of a word or of a part of one. */
+const tail = (pieces: Piece[], room: number): string => {
+  // What is spelled out stays whole.
+  const signs = pieces.flatMap((piece) => (piece.kind === "plain" || piece.kind === "foreign" ? [...piece.text] : [inLine([piece])]));
+  let at = signs.length;
+  for (let left = room; at > 0 && left >= (signs[at - 1]?.length ?? 0); at -= 1) left -= signs[at - 1]?.length ?? 0;
+  const begins = (index: number): boolean => index === 0 || /^[\s/=:,;]/u.test(signs[index - 1] ?? "");
+  while (at < signs.length && !(begins(at) && /^[^\s/=:,;]/u.test(signs[at] ?? ""))) at += 1;
+  return signs.slice(at).join("");
 };
 
 /** How an ask ended, in one sentence. */
@@ -164,17 +187,16 @@ export const sort = (ask: Ask): string => {
   return [ask.call.tool, ask.verdict.tier, ...[...programs].sort()].join("\n");
 };
 
-/** Three more commands that a rule would allow, made from the rule itself. */
+/** Other commands or paths that a rule speaks about, made from the rule itself; whether it would allow them is to be tried. */
 export const examples = (rule: string, own: string): string[] => {
   const open = rule.indexOf("(");
-  const tool = open < 0 ? rule : rule.slice(0, open);
   const content = open < 0 ? "" : rule.slice(open + 1, -1);
   const made = content.endsWith(":*")
-    ? ["", " --force", " -x some/other/thing", " anything else"].map((rest) => content.slice(0, -2) + rest)
+    ? ["", " --force", " --verbose", " some/other/thing", " -x some/other/thing", " anything else"].map((rest) => content.slice(0, -2) + rest)
     : content.includes("*")
-      ? ["notes.txt", "deep/below/config.json", "any.sh"].map((name) => content.replace(/\*\*\/\*|\*\*|\*/u, name))
+      ? ["notes.txt", "deep/below/config.json", "any.sh", "README.md"].map((name) => content.replace(/\*\*\/\*|\*\*|\*/u, name))
       : content === ""
-        ? [`every call of ${tool}`]
+        ? []
         : [content];
-  return made.filter((example) => example !== own).slice(0, 3);
+  return made.filter((example) => example !== own);
 };

@@ -11,16 +11,19 @@ import { act, ask } from "./asks";
 let place: HTMLElement;
 let sent: { path: string; body: unknown }[];
 let clock = 0;
+/** What the engine says of calls that are tried with a rule. */
+let tried: string[] = [];
 
 beforeEach(() => {
   place = document.body.appendChild(document.createElement("div"));
   sent = [];
   clock = 0;
+  tried = ["allow", "ask", "allow", "allow", "deny"];
   vi.spyOn(performance, "now").mockImplementation(() => clock);
   vi.stubGlobal("fetch", async (path: string, init: RequestInit) => {
     sent.push({ path, body: JSON.parse(String(init.body ?? "null")) });
     const decision = { outcome: "allow", answer: "approve", scope: "once", by: "anna", door: "dashboard", at: "", reason: "approver" };
-    return new Response(JSON.stringify(path.includes("preview") ? { rule: "", looked_at: 0, covered: 0, examples: [] } : decision), { status: 200 });
+    return new Response(JSON.stringify(path.includes("preview") ? { rule: "", looked_at: 0, covered: 0, examples: [], tried } : decision), { status: 200 });
   });
 });
 
@@ -124,14 +127,16 @@ describe("keys and focus", () => {
     expect(decisions()).toHaveLength(1);
   });
 
-  test("a wider scope shows the exact rule and three examples", async () => {
+  test("a wider scope shows the exact rule and three examples that the engine allowed with it", async () => {
     await draw(ask("npm publish --tag next"));
     await settle(async () => button("always").click());
     const choice = [...place.querySelectorAll("label")].find((label) => label.textContent?.includes("Bash(npm publish:*)"));
     await settle(async () => choice?.querySelector("input")?.click());
     await settle(async () => new Promise((done) => setTimeout(done, 5)));
     expect(place.querySelector(".rule code")?.textContent).toBe("Bash(npm publish:*)");
-    expect(place.querySelectorAll(".examples li")).toHaveLength(3);
+    const shown = [...place.querySelectorAll(".examples li")].map((one) => one.textContent);
+    expect(shown).toEqual(["npm publish", "npm publish --verbose", "npm publish some/other/thing"]);
+    expect(sent.find((one) => one.path.includes("preview"))?.body).toMatchObject({ tries: [{ input: { command: "npm publish" } }, { input: { command: "npm publish --force" } }, {}, {}, {}, {}] });
   });
 });
 
@@ -194,4 +199,32 @@ describe("the card", () => {
     await card(ask("", { call: { tool: "Edit", input: { file_path: "/p/a.ts", old_string: "one\ntwo", new_string: "one\nthree" } } }));
     expect([...place.querySelectorAll(".diff .row")].map((row) => row.textContent)).toEqual([" one", "-two", "+three"]);
   });
+});
+
+const HIDES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/u;
+
+test("whatever a call says, no text and no label of its card has it raw", async () => {
+  const evil = "x\u202e\u2066\u200b\u00ad\ufeff\u{e0041}\u0007\u001b[2J\u009b31m\r\u2028";
+  const inputs = [
+    { command: `ls ${evil}`, note: evil },
+    { file_path: `/tmp/${evil}`, old_string: evil, new_string: `    ${evil}`, more: evil },
+  ];
+  for (const input of inputs) {
+    const of = ask("ls", { agent: evil, host: evil, owner: evil, session: evil, run: evil, offers: [{ rule: `Bash(${evil}:*)`, scopes: ["session"], also_covers: [evil] }] });
+    of.call = { tool: evil, input, cwd: `/tmp/${evil}`, description: evil };
+    of.verdict.reasons = [{ code: "mode.default", message: evil }];
+    of.verdict.acts = [act([evil, evil], [0, 2], "review", { via: [evil, evil], rule: evil, effects: [{ effect: "write", target: evil }], touches: [{ effect: "write", written: evil, real: evil }], findings: [{ guard: "g", tier: "review", outcome: "ask", firm: true, message: evil }] })];
+    await settle(async () => render(<Card ask={of} onSettled={() => undefined} takesKeys />, place));
+    clock += 10_000;
+    await settle(async () => button("this session").click());
+    await settle(async () => place.querySelectorAll<HTMLInputElement>(".choices input")[1]?.click());
+    const raw: string[] = [];
+    for (const each of place.querySelectorAll("*")) {
+      for (const { name, value } of each.attributes) if (HIDES.test(value)) raw.push(`${each.tagName} ${name}`);
+      for (const node of each.childNodes) if (node.nodeType === 3 && HIDES.test(node.textContent ?? "")) raw.push(`${each.tagName} ${each.className}`);
+    }
+    expect(raw).toEqual([]);
+    expect(place.textContent).toContain("\\u{202e}");
+    await settle(async () => render(null, place));
+  }
 });

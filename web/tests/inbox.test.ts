@@ -2,12 +2,12 @@
 
 import { afterEach, expect, test, vi } from "vitest";
 import { diff } from "../src/diff";
-import { Feed } from "../src/feed";
+import { BEGINNING, Feed } from "../src/feed";
 import { reader } from "../src/stream";
 import { windowOf } from "../src/list";
 import { inOrder } from "../src/pages/inbox";
 import type { Ask, Tier } from "../src/wire";
-import { countdown, examples, headline, sort, span } from "../src/words";
+import { countdown, examples, headline, saying, sort, span } from "../src/words";
 import { act, ask } from "./asks";
 
 const one = (id: string, tier: Tier, at: string): Ask => ask("npm publish", { id, opened_at: at }, tier);
@@ -49,7 +49,27 @@ test("what is worst comes first in a row that has no room", () => {
   expect(headline(ask("rm -rf x", {}, "destructive"))).toBe("rm -rf x");
   const piped = ask("curl -s https://example.com/install.sh | sh", {}, "dangerous");
   piped.verdict.acts = [act(["curl"], [0, 38], "review"), act(["sh"], [41, 43], "dangerous")];
-  expect(headline(piped)).toBe("…ps://example.com/install.sh | sh");
+  expect(headline(piped)).toBe("…example.com/install.sh | sh");
+});
+
+/** A command whose last word is what is worst. */
+const ends = (before: string, last = "sh"): Ask => {
+  const of = ask(before + last, {}, "dangerous");
+  const at = new TextEncoder().encode(before).length;
+  of.verdict.acts = [act(["x"], [0, at], "review"), act([last], [at, at + last.length], "dangerous")];
+  return of;
+};
+
+test.each([
+  ["curl -s https://example.com/install.sh | ", "…example.com/install.sh | sh", "behind the signs between the parts of a name"],
+  ["echo one two three four five six seven | ", "…three four five six seven | sh", "at a word"],
+  [`echo ${"a".repeat(60)} | `, "…| sh", "a word without seams is left out"],
+  [`echo ${"a".repeat(20)}\u202e${"b".repeat(15)} | `, "…| sh", "what is spelled out is not cut"],
+  [`echo --output=${"c".repeat(24)} | `, `…${"c".repeat(24)} | sh`, "a value behind its name"],
+  [`echo ${"a".repeat(29)} && `, "…&& sh", "what joins two commands is not cut"],
+  ["base64 -d payload | ", "base64 -d payload | sh", "what has room is whole"],
+])("a row of %j begins where a word does: %j, %s", (before, want) => {
+  expect(headline(ends(before))).toBe(want);
 });
 
 test("times for people", () => {
@@ -58,8 +78,11 @@ test("times for people", () => {
 });
 
 test("examples of a rule come from the rule", () => {
-  expect(examples("Bash(npm publish:*)", "npm publish")).toHaveLength(3);
+  expect(examples("Bash(npm publish:*)", "npm publish").length).toBeGreaterThan(3);
+  expect(examples("Bash(npm publish:*)", "npm publish")).not.toContain("npm publish");
   expect(examples("Edit(src/**)", "")[0]).toBe("src/notes.txt");
+  expect(saying({ file_path: "a", content: "b" }, "c")).toEqual({ file_path: "c", content: "b" });
+  expect(saying({ todo: "a" }, "c")).toBeUndefined();
 });
 
 /** A stream that is played by hand. */
@@ -127,6 +150,56 @@ test("the feed takes up where it broke off, and the row is the truth", async () 
   await calm();
   expect([feed.inbox.link, [...feed.inbox.asks.keys()]]).toEqual(["live", ["d"]]);
   expect(feed.inbox.settled.map((each) => each.id)).toEqual(["c", "b"]);
+  feed.stop();
+});
+
+test("the riskiest and newest are shown before the rest is read, and nothing moves for the rest", async () => {
+  vi.useFakeTimers();
+  const rows = Array.from({ length: 400 }, (_, index) => one(`id-${String(index).padStart(3, "0")}`, index % 7 === 0 ? "dangerous" : "review", String(index).padStart(3, "0")));
+  const paths: string[] = [];
+  const rest: (() => void)[] = [];
+  vi.stubGlobal("fetch", async (path: string) => {
+    paths.push(path);
+    const query = new URL(path, "http://x").searchParams;
+    if (query.get("order") === "risk") return new Response(JSON.stringify({ asks: inOrder(rows).slice(0, Number(query.get("limit"))) }));
+    await new Promise<void>((done) => rest.push(done));
+    const from = rows.findIndex((row) => row.id === query.get("after")) + 1;
+    const page = rows.slice(from, from + Number(query.get("limit")));
+    return new Response(JSON.stringify({ asks: page, after: page.length === Number(query.get("limit")) ? page.at(-1)?.id : undefined }));
+  });
+  const feed = new Feed((path) => new Stream(path));
+  feed.start();
+  Stream.all[0]?.onopen?.();
+  await calm();
+  const first = inOrder(feed.inbox.asks.values()).map((each) => each.id);
+  expect([feed.inbox.link, feed.inbox.isWhole, first.length]).toEqual(["live", false, BEGINNING]);
+  // One of them is answered here, one more comes, before the rest is there.
+  const answered = first[3] as string;
+  feed.drop({ ...(feed.inbox.asks.get(answered) as Ask), state: "approved" });
+  Stream.all[0]?.say("ask.opened", "01", one("new", "destructive", "999"));
+  while (rest.length > 0) {
+    rest.shift()?.();
+    await calm();
+  }
+  expect([feed.inbox.isWhole, feed.inbox.asks.size]).toEqual([true, 400]);
+  const all = inOrder(feed.inbox.asks.values()).map((each) => each.id);
+  expect(all.slice(0, BEGINNING)).toEqual(["new", ...first.filter((id) => id !== answered)]);
+  expect(paths.filter((path) => path.includes("order=risk"))).toHaveLength(1);
+  feed.stop();
+});
+
+test("a short inbox is read once", async () => {
+  vi.useFakeTimers();
+  const paths: string[] = [];
+  vi.stubGlobal("fetch", async (path: string) => {
+    paths.push(path);
+    return new Response(JSON.stringify({ asks: [one("a", "review", "1")] }));
+  });
+  const feed = new Feed((path) => new Stream(path));
+  feed.start();
+  Stream.all[0]?.onopen?.();
+  await calm();
+  expect([feed.inbox.isWhole, feed.inbox.asks.size, paths.length]).toEqual([true, 1, 1]);
   feed.stop();
 });
 

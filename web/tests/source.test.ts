@@ -18,3 +18,13 @@ test("text of calls is never put in as HTML, and nothing is run from text", () =
 test("the lock file names no registry", () => {
   expect(readFileSync("package-lock.json", "utf8")).not.toMatch(/"resolved"|https?:\/\/registry/u);
 });
+
+test("the lock file is whole: what only other machines need stands in it too, each with its sum", () => {
+  type Part = { version?: string; integrity?: string; optionalDependencies?: Record<string, string> };
+  const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as { packages: Record<string, Part> };
+  const parts = Object.entries(packages).filter(([place]) => place !== "");
+  expect(parts.filter(([, part]) => !part.version || !part.integrity?.startsWith("sha512-"))).toEqual([]);
+  const named = parts.flatMap(([, part]) => Object.keys(part.optionalDependencies ?? {}));
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name) => !packages[`node_modules/${name}`])).toEqual([]);
+});

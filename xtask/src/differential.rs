@@ -14,7 +14,7 @@ mod generate;
 mod laws;
 mod minimise;
 mod mutate;
-mod oracle;
+pub mod oracle;
 mod report;
 mod structure;
 

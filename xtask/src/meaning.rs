@@ -23,9 +23,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
-use portcullis_shell::{Dialect, Reader};
+use portcullis_shell::{Dialect, Reader, RefusalKind};
 
 use crate::chance::Chance;
+use crate::differential::oracle::{Answer, Oracle, Shell};
 
 use compare::{Comparison, FaultKind, compare, describe};
 use sandbox::{Observation, Sandbox, locate};
@@ -142,10 +143,11 @@ impl Course {
         let text = self.text(number);
         let seen = sandbox.run(&text)?;
         let comparison = compare(&self.reader, &text, &seen);
+        let rejects = self.rejects(&text, &seen, &comparison)?;
         let shown = {
             let mut summary = summary.lock().unwrap_or_else(PoisonError::into_inner);
             summary.wall = Some(sandbox.wall());
-            summary.count(number, &text, &seen, &comparison);
+            summary.count(number, &text, &seen, &comparison, rejects);
             summary.shown.len()
         };
         if let Some(fault) = comparison.faults.first()
@@ -158,6 +160,30 @@ impl Course {
             summary.show(Shown::new(number, fault.kind, &short, &seen, &comparison));
         }
         Ok(())
+    }
+
+    /// Whether the shell refuses the text itself, not one that it ran later.
+    ///
+    /// A line may end the shell before it reads the next (`exec`, an error in a subscript), so of
+    /// what we call an error it is asked without running anything.
+    fn rejects(&self, text: &[u8], seen: &Observation, comparison: &Comparison) -> Result<bool> {
+        let said = String::from_utf8_lossy(&seen.complaint);
+        let complains = said.lines().any(|line| {
+            let is_own = line.contains(" -c: line ") || line.contains(": Syntax error:");
+            let phrases = ["yntax error", "unexpected", "expected `", "conditional"];
+            is_own && phrases.iter().any(|phrase| line.contains(phrase))
+        });
+        let is_error = matches!(comparison.refused, Some((RefusalKind::Syntax, _)));
+        if complains || !is_error {
+            return Ok(complains);
+        }
+        let oracle = Oracle::new(&std::env::temp_dir(), "portcullis-meaning");
+        let shell = match self.reader.dialect {
+            Dialect::Bash => Shell::Bash,
+            Dialect::Sh => Shell::Sh,
+            Dialect::Zsh => Shell::Zsh,
+        };
+        Ok(oracle.ask(shell, text)? != Answer::Accepts)
     }
 
     /// The shortest text that shows a fault of the same kind.

@@ -1,8 +1,8 @@
 //! `cargo xtask nodes`: three daemons on one PostgreSQL, and everything that can go wrong there.
 //!
 //! Agents and approvers work on random nodes and through different doors while, in each round, a
-//! node is killed, stopped, cut off from the database or given a wrong clock, or the database
-//! itself goes away. After each round all is healed and looked at: what was acknowledged must be
+//! node is killed, stopped, cut off from the database or from everybody, slowed down or given a
+//! wrong clock, or the database itself goes away. After each round all is healed and looked at: what was acknowledged must be
 //! there, once, the same on every node, and nothing may be allowed that nobody approved.
 
 use std::io::Write;
@@ -14,12 +14,18 @@ use portcullis_database::Database;
 
 use crate::chance::Chance;
 use crate::kill::{built, checks};
+use cut::Cut;
+use network::{Network, Standing};
 use node::Node;
 use people::Memory;
+use way::Way;
 
 mod cut;
+mod herd;
+mod network;
 mod node;
 mod people;
+mod way;
 
 /// What `cargo xtask nodes` takes.
 #[derive(clap::Args)]
@@ -33,6 +39,15 @@ pub struct Arguments {
     /// The binary; built from the checkout where none is named.
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
+    /// The binary of the version before, which the first node runs: both must work side by side.
+    #[arg(long, value_name = "FILE")]
+    older: Option<PathBuf>,
+    /// Counts instead what the database is asked while ten thousand wait on five nodes.
+    #[arg(long)]
+    herd: bool,
+    /// Lets a program between stand for the network, also where namespaces could be made.
+    #[arg(long)]
+    without_namespaces: bool,
 }
 
 /// How many nodes there are.
@@ -57,7 +72,9 @@ enum Fault {
     Kill,
     Stop,
     Cut,
+    Isolate,
     Drop,
+    Slow,
     Skew,
     DatabaseCrash,
     DatabaseStop,
@@ -71,8 +88,9 @@ const FAULTS: &[Fault] = &[
     Fault::Stop,
     Fault::Stop,
     Fault::Cut,
-    Fault::Cut,
+    Fault::Isolate,
     Fault::Drop,
+    Fault::Slow,
     Fault::Skew,
     Fault::DatabaseCrash,
     Fault::DatabaseStop,
@@ -84,9 +102,25 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(binary) => binary.clone(),
         None => built()?,
     };
+    let standing = if arguments.without_namespaces || arguments.herd {
+        Standing::Outside("none are wanted".to_owned())
+    } else {
+        network::enter()?
+    };
+    let (network, is_real) = match &standing {
+        Standing::Inside => ("a network namespace for each".to_owned(), true),
+        Standing::Outside(why) => {
+            eprintln!("nodes: no network namespaces here ({why}); a program in between stands in");
+            ("a program in between for a network".to_owned(), false)
+        }
+    };
     let home = std::env::temp_dir().join(format!("portcullis-nodes-{}", std::process::id()));
     std::fs::create_dir_all(&home)?;
-    let done = rounds(arguments, &binary, &home);
+    let done = if arguments.herd {
+        herd::run(&binary, &home)
+    } else {
+        rounds(arguments, &binary, &home, (&network, is_real))
+    };
     if done.is_ok() {
         std::fs::remove_dir_all(&home)?;
     } else {
@@ -95,12 +129,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     done
 }
 
-fn rounds(arguments: &Arguments, binary: &Path, home: &Path) -> anyhow::Result<()> {
+fn rounds(
+    arguments: &Arguments,
+    binary: &Path,
+    home: &Path,
+    (network, is_real): (&str, bool),
+) -> anyhow::Result<()> {
     let mut database = Database::start(&[])?;
     let layer = node::layer(home)?;
-    let mut nodes: Vec<Node> = (0..NODES)
-        .map(|number| Node::new(number, home, binary, layer.clone(), &database))
-        .collect::<Result<_, _>>()?;
+    let mut nodes = Vec::new();
+    let ways = ways(&mut database, is_real)?;
+    for (number, way) in ways.into_iter().enumerate() {
+        let older = arguments.older.as_deref().filter(|_| number == 0);
+        let binary = older.unwrap_or(binary);
+        nodes.push(Node::new(number, home, binary, layer.clone(), &database, way)?);
+    }
     for node in &mut nodes {
         node.start(0)?;
     }
@@ -136,7 +179,7 @@ fn rounds(arguments: &Arguments, binary: &Path, home: &Path) -> anyhow::Result<(
     ensure!(memory.acknowledged.asks.len() > 1, "nothing was asked; the harness is broken");
     writeln!(
         std::io::stdout(),
-        "nodes: {} rounds on {NODES} nodes ({}), {} asks, {} answers and {} allowed acknowledged, \
+        "nodes: {} rounds on {NODES} nodes, {network} ({}), {} asks, {} answers and {} allowed acknowledged, \
          {} expired, {} entries in one chain; none lost, none twice, none allowed that nobody \
          approved",
         arguments.rounds,
@@ -151,6 +194,33 @@ fn rounds(arguments: &Arguments, binary: &Path, home: &Path) -> anyhow::Result<(
         memory.expired,
         entries.len(),
     )?;
+    Ok(())
+}
+
+/// The way of each node to the database.
+fn ways(database: &mut Database, is_real: bool) -> anyhow::Result<Vec<Way>> {
+    if !is_real {
+        let cut = |_| Ok(Way::Between(Cut::to(database.port())?));
+        return (0..NODES).map(cut).collect();
+    }
+    let mut networks = Vec::new();
+    for number in 0..NODES {
+        networks.push(Network::new(u8::try_from(number)?)?);
+    }
+    let addresses: Vec<_> = networks.iter().map(Network::database).collect();
+    database.open_to(&addresses, "10.231.1.0/24")?;
+    Ok(networks.into_iter().map(Way::Links).collect())
+}
+
+/// Does something to the way of a node, and heals it after a while.
+fn for_a_while(
+    node: &Node,
+    during: Duration,
+    begin: fn(&Way) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    begin(&node.way)?;
+    std::thread::sleep(during);
+    node.way.heal();
     Ok(())
 }
 
@@ -182,16 +252,10 @@ fn one_round(
                 std::thread::sleep(during);
                 victim.signal("CONT")?;
             }
-            Fault::Cut => {
-                victim.cut.hold();
-                std::thread::sleep(during);
-                victim.cut.heal();
-            }
-            Fault::Drop => {
-                victim.cut.refuse();
-                std::thread::sleep(during);
-                victim.cut.heal();
-            }
+            Fault::Cut => for_a_while(victim, during, Way::hold)?,
+            Fault::Isolate => for_a_while(victim, during, Way::isolate)?,
+            Fault::Drop => for_a_while(victim, during, Way::refuse)?,
+            Fault::Slow => for_a_while(victim, during, Way::slow)?,
             Fault::Skew => {
                 victim.kill();
                 let hours = i64::try_from(chance.between(1, 48)).unwrap_or(1);

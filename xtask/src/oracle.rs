@@ -324,7 +324,7 @@ impl Course {
 fn is_installed(verdict: &Verdict, sandbox: &Sandbox) -> bool {
     verdict.acts.iter().all(|judged| {
         let act = &judged.act;
-        let names = act.program().into_iter().chain(act.via.iter().map(String::as_str));
+        let names = act.program().into_iter().chain(act.via.iter().copied());
         names.into_iter().all(|name| {
             catalog::find(name).is_some_and(|program| program.is_builtin)
                 || sandbox.has_program(name)

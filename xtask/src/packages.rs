@@ -20,10 +20,9 @@ pub fn install(directory: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let name = directory.strip_prefix(checkout::root()).unwrap_or(directory);
     writeln!(out, "installing the packages of {} with npm", name.display())?;
     out.flush()?;
-    // `npm ci` would refuse a lock file without the parts that only other platforms need, and a
-    // registry need not have them; this takes the versions of the lock file and leaves it alone.
+    // Nothing but what the lock file names, by its sums; a lock file that lacks a part is refused.
     let installed = Command::new("npm")
-        .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"])
+        .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
         .current_dir(directory)
         .output()
         .context("cannot start `npm`")?;

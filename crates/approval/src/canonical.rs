@@ -39,6 +39,7 @@ pub fn quoted(text: &str) -> String {
 /// Writes a text as a JSON string behind another text.
 pub fn push_quoted(out: &mut String, text: &str) {
     if scan::is_plain(text.as_bytes()) {
+        out.reserve(text.len() + 2);
         out.push('"');
         out.push_str(text);
         out.push('"');
@@ -68,7 +69,7 @@ pub fn object(mut members: Vec<(&str, String)>) -> String {
 }
 
 /// An object that is written member by member.
-// INVARIANT: the names are given in order, each once.
+// INVARIANT: the names are given in order, each once, and stand for themselves in JSON.
 #[derive(Debug)]
 pub struct Members {
     text: String,
@@ -102,11 +103,10 @@ impl Members {
 
     /// Writes a member whose value is written in canonical form.
     pub fn with(&mut self, name: &str, value: impl FnOnce(&mut String)) {
-        if self.text.len() > 1 {
-            self.text.push(',');
-        }
-        push_quoted(&mut self.text, name);
-        self.text.push(':');
+        debug_assert!(scan::is_plain(name.as_bytes()), "`{name}` would have to be escaped");
+        self.text.push_str(if self.text.len() > 1 { ",\"" } else { "\"" });
+        self.text.push_str(name);
+        self.text.push_str("\":");
         value(&mut self.text);
     }
 

@@ -146,10 +146,14 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// Writes bytes in lower-case hexadecimal behind a text.
 pub fn push_hex(out: &mut String, bytes: &[u8]) {
-    let digit =
-        |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
-    for byte in bytes {
-        out.push(digit(byte >> 4));
-        out.push(digit(byte & 15));
+    let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
+    // As many at once as a hash has: a text of its own is made of each piece, and no letter pushed.
+    for piece in bytes.chunks(32) {
+        let mut digits = [0; 64];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(piece) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        }
+        let written = digits.get(..piece.len() * 2).unwrap_or_default();
+        out.push_str(str::from_utf8(written).unwrap_or_default());
     }
 }

@@ -16,6 +16,7 @@ pub mod grant;
 pub mod id;
 pub mod key;
 pub mod moment;
+pub mod pause;
 pub mod receipt;
 pub mod redact;
 pub mod settle;

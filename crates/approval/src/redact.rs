@@ -40,20 +40,12 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut kept = 0;
     let mut at = 0;
-    while let Some(byte) = text.as_bytes().get(at) {
-        // Most letters begin no secret, and are passed over without a closer look.
-        if !may_begin.has_first(*byte) {
-            at += 1;
-            continue;
-        }
-        let second = text.as_bytes().get(at + 1).copied().unwrap_or_default();
-        if !may_begin.has(*byte, second) {
-            at += 1;
-            continue;
-        }
+    // Most letters begin no secret, and are passed over without a closer look.
+    while let Some((found, first)) = may_begin.next(text.as_bytes(), at) {
+        at = found;
         let Some(rest) = text.get(at..) else { break };
         let found = if begins_word(text, at) {
-            secret(rest, *byte, may_begin.has_address)
+            secret(rest, first, may_begin.has_address)
         } else {
             own_key(rest)
         };
@@ -91,21 +83,36 @@ pub fn is_telling(name: &str) -> bool {
     })
 }
 
-/// The bytes that a secret begins with, a bit for each: the first ones of `Beginnings::has`.
-const FIRST: u128 = bits(b"-SsAaCcPpTtdxeghnry");
+/// What a byte can begin: `FIRST` a secret of any shape (the first ones of `Beginnings::has`),
+/// `LETTER` an address, which any letter and digit may.
+const FIRST: u8 = 1;
+const LETTER: u8 = 2;
 
-/// The bytes that an address begins with beside them.
-const LETTERS: u128 =
-    FIRST | bits(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+/// The same of each byte.
+const BEGINS: [u8; 256] = begins();
 
-const fn bits(bytes: &[u8]) -> u128 {
-    let mut bits = 0;
-    let mut rest = bytes;
-    while let [first, behind @ ..] = rest {
-        bits |= 1 << *first;
-        rest = behind;
+const fn begins() -> [u8; 256] {
+    let mut begins = [0; 256];
+    let mut left: &[u8] = b"-SsAaCcPpTtdxeghnry";
+    while let [first, rest @ ..] = left {
+        mark(&mut begins, *first, FIRST);
+        left = rest;
     }
-    bits
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            mark(&mut begins, byte, LETTER);
+        }
+        byte += 1;
+    }
+    begins
+}
+
+const fn mark(begins: &mut [u8; 256], byte: u8, what: u8) {
+    let (_, from) = begins.split_at_mut(byte as usize);
+    if let Some(place) = from.first_mut() {
+        *place |= what;
+    }
 }
 
 /// What a secret in a text can begin with.
@@ -118,10 +125,30 @@ impl Beginnings {
         Beginnings { has_address: text.contains("://") }
     }
 
+    /// The next byte that a secret may begin with, and where it stands.
+    fn next(&self, bytes: &[u8], from: usize) -> Option<(usize, u8)> {
+        let mut at = from;
+        loop {
+            let rest = bytes.get(at..)?;
+            at += rest.iter().position(|byte| self.has_first(*byte))?;
+            let byte_at = |at: usize| bytes.get(at).copied().unwrap_or_default();
+            let (first, second) = (byte_at(at), byte_at(at + 1));
+            // In the midst of a word stands no secret but a key of ours; a letter behind a
+            // backslash may be an escape, and what follows it a word.
+            let is_inside = at >= 1 && byte_at(at - 1).is_ascii_alphanumeric();
+            let is_escaped = at >= 2 && byte_at(at - 2) == b'\\';
+            let is_passed = is_inside && !is_escaped && first != b'p';
+            if !is_passed && self.has(first, second) {
+                return Some((at, first));
+            }
+            at += 1;
+        }
+    }
+
     /// Whether a secret may begin with this byte, seen at one glance.
     fn has_first(&self, first: u8) -> bool {
-        let bit = 1_u128.checked_shl(u32::from(first)).unwrap_or(0);
-        (if self.has_address { LETTERS } else { FIRST }) & bit != 0
+        let meant = if self.has_address { FIRST | LETTER } else { FIRST };
+        BEGINS.get(usize::from(first)).is_some_and(|begins| begins & meant != 0)
     }
 
     /// Bytes that begin no character are never among them.
@@ -271,6 +298,19 @@ mod tests {
         for (name, want) in cases {
             assert_eq!(is_telling(name), want, "`{name}`");
         }
+    }
+
+    #[test]
+    fn a_key_of_ours_goes_in_the_midst_of_a_word_and_behind_escapes() {
+        let key = format!("pcl_agent_{}", "a".repeat(43));
+        for before in
+            ["", "x", "9", "xp", "\\n", "\\nx", "\\\\n", "ä", "-", "\\", "http://", "a://b"]
+        {
+            assert_eq!(redact(&format!("{before}{key}")), format!("{before}[redacted]"));
+        }
+        assert_eq!(redact("xpassword=hunter22"), "xpassword=hunter22");
+        assert_eq!(redact("\\npassword=hunter22"), "\\npassword=[redacted]");
+        assert_eq!(redact("\\xpassword=hunter22"), "\\xpassword=hunter22");
     }
 
     #[test]

@@ -4,12 +4,19 @@
 //! What is called whole holds every entry as it was written, in order, without a gap, as far as
 //! the last checkpoint vouches. Behind that nothing can show that entries were cut off, unless a
 //! checkpoint was kept elsewhere ([`Verifier::expect`]).
+//!
+//! A key may have been replaced by another. A checkpoint of another key than the one given vouches
+//! for nothing here; what it speaks of must be vouched for by a later one of this key.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::audit::{Broken, Chain, Checkpoint};
+use crate::receipt::key_name;
+
+/// What is wrong with a checkpoint that the key does not vouch for.
+const NOT_SIGNED: &str = "its checkpoint is not signed with this key";
 
 /// Takes the entries and checkpoints of a record, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +53,12 @@ impl Verifier {
     #[must_use]
     pub const fn begins(&self) -> &BTreeMap<String, u64> {
         &self.begins
+    }
+
+    /// How many of the checkpoints are of another key.
+    #[must_use]
+    pub fn of_other_keys(&self) -> usize {
+        self.points.iter().filter(|point| !self.is_ours(point)).count()
     }
 
     /// How many of the last entries no checkpoint vouches for.
@@ -100,7 +113,9 @@ impl Verifier {
             if point.hash != hash {
                 return Err(wrong(point, "it is not the one that was signed"));
             }
-            self.signed.insert(node.clone(), seq);
+            if self.is_ours(point) {
+                self.signed.insert(node.clone(), seq);
+            }
         }
         Ok(())
     }
@@ -110,17 +125,24 @@ impl Verifier {
     /// # Errors
     /// It is not signed, or speaks of another entry than the one there is.
     pub fn point(&mut self, point: Checkpoint) -> Result<(), Broken> {
-        self.check_signature(&point)?;
+        let is_ours = self.is_ours(&point);
+        if !is_ours {
+            self.check_is_of_another_key(&point)?;
+        }
         match self.chains.get(&point.node).map(Chain::head) {
             None if point.seq > 0 => {
                 self.begin_behind(&point.node, point.seq, point.hash);
-                self.signed.insert(point.node.clone(), point.seq);
+                if is_ours {
+                    self.signed.insert(point.node.clone(), point.seq);
+                }
             }
             Some((seq, hash)) if seq == point.seq => {
                 if hash != point.hash {
                     return Err(wrong(&point, "it is not the one that was signed"));
                 }
-                self.signed.insert(point.node.clone(), seq);
+                if is_ours {
+                    self.signed.insert(point.node.clone(), seq);
+                }
             }
             // Behind its place it would vouch for nothing: the entry it speaks of has gone by.
             Some((seq, _)) if seq > point.seq => {
@@ -138,23 +160,29 @@ impl Verifier {
     /// # Errors
     /// It is not signed.
     pub fn expect(&mut self, point: Checkpoint) -> Result<(), Broken> {
-        self.check_signature(&point)?;
+        if !self.is_ours(&point) {
+            return Err(wrong(&point, NOT_SIGNED));
+        }
         self.points.push(point);
         Ok(())
     }
 
-    /// Whatever was signed must have been seen.
+    /// Whatever was signed must have been seen, and what another key signed be signed with this
+    /// one too.
     ///
     /// # Errors
-    /// The first entry that is missing.
+    /// The first entry that is missing, or that only another key vouches for.
     pub fn end(&self) -> Result<(), Broken> {
         let head =
             |point: &Checkpoint| self.chains.get(&point.node).map_or(0, |chain| chain.head().0);
-        match self.points.iter().find(|point| point.seq > head(point)) {
-            Some(point) => {
-                let missing = Checkpoint { seq: head(point) + 1, ..point.clone() };
-                Err(wrong(&missing, "it was signed for and is missing"))
-            }
+        if let Some(point) = self.points.iter().find(|point| point.seq > head(point)) {
+            let missing = Checkpoint { seq: head(point) + 1, ..point.clone() };
+            return Err(wrong(&missing, "it was signed for and is missing"));
+        }
+        let signed = |point: &Checkpoint| self.signed.get(&point.node).copied().unwrap_or(0);
+        let is_open = |point: &&Checkpoint| !self.is_ours(point) && point.seq > signed(point);
+        match self.points.iter().find(is_open) {
+            Some(point) => Err(wrong(point, NOT_SIGNED)),
             None => Ok(()),
         }
     }
@@ -164,9 +192,15 @@ impl Verifier {
         self.chains.entry(node.to_owned()).or_default();
     }
 
-    fn check_signature(&self, point: &Checkpoint) -> Result<(), Broken> {
-        if self.public.is_some_and(|public| !point.is_signed_by(&public)) {
-            return Err(wrong(point, "its checkpoint is not signed with this key"));
+    /// Whether a checkpoint is signed with the key; where there is none, everybody's counts.
+    fn is_ours(&self, point: &Checkpoint) -> bool {
+        self.public.is_none_or(|public| point.is_signed_by(&public))
+    }
+
+    /// Whoever names this key must have signed with it.
+    fn check_is_of_another_key(&self, point: &Checkpoint) -> Result<(), Broken> {
+        if self.public.is_some_and(|public| point.key == key_name(&public)) {
+            return Err(wrong(point, NOT_SIGNED));
         }
         Ok(())
     }

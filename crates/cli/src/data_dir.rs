@@ -17,7 +17,7 @@ const MOST_SOCKET_PATH: usize = 100;
 /// The name of this node's chain in a store of its own.
 const NODE: &str = "local";
 
-/// A data directory that is there.
+/// A data directory.
 #[derive(Clone, Debug)]
 pub struct DataDir {
     path: PathBuf,
@@ -30,6 +30,12 @@ impl DataDir {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
         made.with_context(|| format!("cannot make the data directory `{}`", path.display()))?;
         DataDir::checked(path)
+    }
+
+    /// The directory that was named, or the user's, whether it is there or not; nothing is made.
+    pub fn look(named: Option<&Path>) -> anyhow::Result<DataDir> {
+        let path = place(named)?;
+        if path.exists() { DataDir::checked(path) } else { Ok(DataDir { path }) }
     }
 
     /// The directory that was named, or the user's, which must be there.

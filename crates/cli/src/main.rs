@@ -60,10 +60,12 @@ fn complain(error: &anyhow::Error) {
     let mut out = std::io::stderr().lock();
     let palette = palette::Palette::for_output(&out);
     // Nobody is left to tell where even this cannot be written.
-    let _ = if let Some(error) = error.downcast_ref() {
-        render::fault::layer_error(&mut out, error, palette)
-    } else {
-        let title = palette.paint(palette::Ink::Refused, "error");
-        writeln!(out, "{title}: {}", escape::line(format!("{error:#}").as_bytes()))
+    let _ = match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(error), _) => render::fault::layer_error(&mut out, error, palette),
+        (None, Some(broken)) => render::fault::config_error(&mut out, broken, palette),
+        (None, None) => {
+            let title = palette.paint(palette::Ink::Refused, "error");
+            writeln!(out, "{title}: {}", escape::line(format!("{error:#}").as_bytes()))
+        }
     };
 }

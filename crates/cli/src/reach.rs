@@ -1,5 +1,6 @@
 //! Reaching a daemon: where it is, and which key is shown there.
 
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -67,6 +68,12 @@ impl Reach {
             format!("cannot read `{}`; the first `portcullis serve` makes it", file.display())
         })?;
         Ok(client.with_key(key.trim_end()))
+    }
+
+    /// Whether a daemon can be asked: one is named, or somebody hears at the socket.
+    pub fn is_there(&self) -> bool {
+        let socket = || DataDir::find(self.data_dir.as_deref()).and_then(|data| data.socket());
+        self.url.is_some() || socket().is_ok_and(|socket| UnixStream::connect(socket).is_ok())
     }
 
     /// The data directory.

@@ -8,4 +8,5 @@ mod hooks {
     pub mod faults;
     pub mod house;
     pub mod recorded;
+    pub mod replay;
 }

@@ -61,6 +61,23 @@ impl Home {
         fs::read_to_string(self.0.join(file)).ok()
     }
 
+    /// Every file and directory, but those of Portcullis itself.
+    fn tree(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut open = vec![self.0.clone()];
+        while let Some(directory) = open.pop() {
+            for entry in fs::read_dir(&directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() && !path.ends_with("portcullis") {
+                    open.push(path.clone());
+                }
+                found.push(path);
+            }
+        }
+        found.sort();
+        found
+    }
+
     /// A program in the path.
     fn program(&self, name: &str, text: &str) {
         self.write(&format!("bin/{name}"), text);
@@ -100,10 +117,17 @@ fn what_is_installed_holds_and_what_is_taken_out_leaves_no_trace() {
         if !is_own {
             home.write(file, FOREIGN);
         }
+        let before = home.tree();
         let dry = home.says(&["install", host, "--unverified", "--dry-run"]);
         assert_eq!(dry.code, 0, "{host}: {dry:?}");
         assert!(dry.out.contains("+++ ") && dry.out.contains("\n+"), "{host}: {}", dry.out);
         assert_eq!(home.read(file), (!is_own).then(|| FOREIGN.to_owned()), "{host}: nothing yet");
+        assert_eq!(home.tree(), before, "{host}: nothing is made either");
+        // What Portcullis keeps for itself stays.
+        fs::create_dir_all(home.0.join(".local/share")).unwrap();
+        fs::create_dir_all(home.0.join(".config/portcullis")).unwrap();
+        fs::set_permissions(home.0.join(".local"), fs::Permissions::from_mode(0o700)).unwrap();
+        let before = home.tree();
 
         let installed = home.says(&["install", host, "--unverified"]);
         assert_eq!(installed.code, 0, "{host}: {installed:?}");
@@ -128,6 +152,9 @@ fn what_is_installed_holds_and_what_is_taken_out_leaves_no_trace() {
         let gone = home.says(&["uninstall", host]);
         assert_eq!(gone.code, 0, "{host}: {gone:?}");
         assert_eq!(home.read(file), (!is_own).then(|| FOREIGN.to_owned()), "{host}: as it was");
+        let own = [home.0.join(".local/share/portcullis")];
+        let after = home.tree().into_iter().filter(|path| !own.contains(path));
+        assert_eq!(after.collect::<Vec<_>>(), before, "{host}: no directory is left either");
         let none = home.says(&["doctor", host]);
         assert_eq!(none.code, 2, "{host}: nothing is left to test: {}", none.out);
     }

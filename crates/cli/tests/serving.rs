@@ -7,6 +7,8 @@
 mod floods;
 #[path = "serving/house.rs"]
 mod house;
+#[path = "serving/packaging.rs"]
+mod packaging;
 #[path = "serving/stores.rs"]
 mod stores;
 #[path = "serving/traces.rs"]
@@ -430,4 +432,25 @@ fn the_demo_speaks_json() {
     assert_eq!(outcomes, ["allow", "allow", "deny", "deny", "deny"], "{}", said.out);
     assert_eq!(lines[2]["command"], "npm publish --tag next");
     assert_eq!(lines[2]["decision"]["reason"], "withdrawn", "nobody answered");
+}
+
+#[test]
+fn a_mistake_in_the_configuration_is_shown_where_it_stands() {
+    let home = Home::new();
+    #[rustfmt::skip]
+    let cases = [
+        ("listen = \"127.0.0.1:0\"\n[limits]\npending_asks_per_agnt = 3\n",
+            "error: unknown key `pending_asks_per_agnt`\n --> c.toml:3:1\n  |\n3 | pending_asks_per_agnt = 3\n  | ^^^^^^^^^^^^^^^^^^^^^\n  = help: did you mean `pending_asks_per_agent`?\n"),
+        ("[limits]\npending_asks_per_agent = \"x\"\n",
+            "error: `pending_asks_per_agent` must be a whole number, not a text\n --> c.toml:2:26\n  |\n2 | pending_asks_per_agent = \"x\"\n  |                          ^^^\n"),
+    ];
+    for (text, want) in cases {
+        fs::write(home.0.join("c.toml"), text).unwrap();
+        let said = home.says(&["serve", "--config", "c.toml"]);
+        assert_eq!((said.error.as_str(), said.code), (want, 2), "{text}");
+    }
+    fs::write(home.0.join("p.toml"), "mod = \"default\"\n").unwrap();
+    let said = home.says(&["serve", "--policy", "p.toml", "--listen", "127.0.0.1:0"]);
+    let want = "error: unknown key `mod`\n --> p.toml:1:1\n  |\n1 | mod = \"default\"\n  | ^^^\n  = help: did you mean `mode`?\n";
+    assert_eq!((said.error.as_str(), said.code), (want, 2));
 }

@@ -103,7 +103,7 @@ impl Authority {
             store,
             policies,
             grants: GrantCache::default(),
-            rates: Rates::default(),
+            rates: rates::of_a_new_node(clock.now()),
             denied: Denied::default(),
             twins: Twins::default(),
             recent: Recent::default(),
@@ -260,11 +260,15 @@ impl Authority {
             used.iter().map(|grant| record::used(&submission.asker, &judged.digest, *grant, now)),
         );
         let began = Instant::now();
-        self.store().record(entries, used, now).instrument(debug_span!("commit")).await?;
-        self.inner.metrics.committed(began.elapsed());
+        let commit = self.store().record(entries, used, now).instrument(debug_span!("commit"));
         let is_allowed = judged.verdict.outcome == Outcome::Allow;
-        let receipt = (is_allowed && submission.wants_receipt)
-            .then(|| self.receipt_for_verdict(&judged, now));
+        // Signed while the disk works; nobody sees it before the entry is durable.
+        let sign = async {
+            (is_allowed && submission.wants_receipt).then(|| self.receipt_for_verdict(&judged, now))
+        };
+        let (committed, receipt) = tokio::join!(biased; commit, sign);
+        committed?;
+        self.inner.metrics.committed(began.elapsed());
         let Judged { verdict, used, hosts, .. } = judged;
         Ok(Answered { outcome: verdict.outcome, verdict, ask: None, receipt, used, hosts })
     }

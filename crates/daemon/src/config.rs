@@ -1,9 +1,12 @@
 //! The configuration: one file, not merged; what it does not say has a default.
 
+mod fault;
+
 use std::net::SocketAddr;
-use std::ops::Range;
 
 use serde::Deserialize;
+
+pub use fault::ConfigError;
 
 /// Where the daemon listens unless it is told otherwise: GATE on a telephone.
 pub const LISTEN: &str = "127.0.0.1:4283";
@@ -227,27 +230,15 @@ impl Default for Comma {
     }
 }
 
-/// What is wrong with a configuration.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct ConfigError {
-    /// One sentence, with the way out where it is known.
-    pub message: String,
-    /// The bytes of the text it is about.
-    pub span: Option<Range<usize>>,
-}
-
 impl Config {
     /// Reads a configuration file.
     ///
     /// # Errors
     /// It says something that is not understood or not allowed.
     pub fn read(text: &str) -> Result<Config, ConfigError> {
-        let config: Config = toml::from_str(text).map_err(|error| ConfigError {
-            message: error.message().to_owned(),
-            span: error.span(),
-        })?;
-        config.check()?;
+        let config: Config =
+            toml::from_str(text).map_err(|error| ConfigError::of_toml(&error, text))?;
+        config.check().map_err(|error| error.in_text(text))?;
         Ok(config)
     }
 
@@ -256,7 +247,7 @@ impl Config {
     /// # Errors
     /// It does; the message says what, and the way out.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |message: String| Err(ConfigError { message, span: None });
+        let wrong = |message: String| Err(ConfigError::new(message));
         self.otlp.as_ref().map_or(Ok(()), crate::traces::check)?;
         let listeners = [
             ("listen", self.listen.to_string()),
@@ -314,16 +305,38 @@ mod tests {
             ("[tls]\ncert = \"c\"",                            "missing field `key`"),
             ("[otlp]\nendpoint = \"http://127.0.0.1:4318\"",   ""),
             ("[otlp]\nendpoint = \"https://far.example\"",     "does not begin with `http://`"),
-            ("lisen = \"127.0.0.1:1\"",                       "unknown field `lisen`"),
-            ("[limits]\npending_asks_per_agent = -1",         "invalid value"),
+            ("lisen = \"127.0.0.1:1\"",                       "unknown key `lisen`; did you mean `listen`?"),
+            ("[limits]\nrate = 1",                            "unknown key `rate`; known here are `pending_asks_per_agent`, "),
+            ("[limits]\npending_asks_per_agent = -1",         "`pending_asks_per_agent` cannot be -1"),
+            ("[limits]\npending_asks_per_agent = \"x\"",      "`pending_asks_per_agent` must be a whole number, not a text"),
+            ("behind_proxy = 1",                              "`behind_proxy` must be true or false, not a whole number"),
+            ("origins = \"x\"",                               "`origins` must be a list, not a text"),
+            ("limits = 3",                                    "`limits` must be a table, not a whole number"),
+            ("listen = ",                                     "string values must be quoted"),
             ("[dialects.agentbot]\nlisten = \"3001\"",        "is no address"),
             ("[dialects.comma]\nloopback_without_key = true", ""),
             ("behind_proxy = true\n[dialects.agentbot]\nloopback_without_key = true\nlisten = \"0.0.0.0:3001\"", "loopback only"),
             ("behind_proxy = true\n[dialects.comma]\nloopback_without_key = true", "loopback only"),
         ];
         for (text, want) in cases {
-            let got = Config::read(text).err().map_or_else(String::new, |error| error.message);
+            let got = Config::read(text).err().map_or_else(String::new, |error| error.to_string());
             assert!(got.contains(want) && got.is_empty() == want.is_empty(), "`{text}`: {got}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_is_shown_where_it_stands() {
+        #[rustfmt::skip]
+        let cases = [
+            ("# x\nlisten = \"0.0.0.0:80\" # y\n",            "listen = \"0.0.0.0:80\" # y"),
+            ("[limits]\n  pending = 3\n",                      "pending"),
+            ("[limits]\npending_asks_per_agent = true\n",      "true"),
+            ("listen = \"127.0.0.1:1\"\n[dialects.agentbot]\nlisten = \"3001\"\n", "listen = \"3001\""),
+            ("[dialects.multica]\nreverify = \"never\"",      "reverify = \"never\""),
+        ];
+        for (text, want) in cases {
+            let span = Config::read(text).unwrap_err().span.unwrap();
+            assert_eq!(text.get(span), Some(want), "`{text}`");
         }
     }
 }

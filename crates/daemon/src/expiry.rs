@@ -16,8 +16,9 @@ const MOST_AT_ONCE: usize = 100;
 
 /// Ends asks at their deadlines, until the node goes down.
 ///
-/// Asks that this node opens are noted as they come; those of others are found by looking again
-/// after a while.
+/// Asks that this node opens are noted as they come, those of others a little later than they
+/// are due: their own node ends them, if it is still there. What was not heard of is found by
+/// looking again after a while.
 pub async fn watch(authority: Authority) {
     let started = authority.now();
     let mut noted = authority.deadlines().subscribe();

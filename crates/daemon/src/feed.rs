@@ -154,12 +154,17 @@ impl Feed {
             entries.retain(|entry| entry.position <= head);
             let newest = entries.last().map_or(head, |entry| entry.position);
             self.tend(authority, identity, &entries).await?;
+            let mut asks = authority.told(&entries).await?;
             for entry in entries {
                 if CARES.contains(&entry.kind.as_str()) {
                     continue;
                 }
                 let settled = (entry.kind == "ask.settled").then(|| entry.subject.parse().ok());
-                let event = event(authority, entry).await?;
+                let ask = asks.remove(&entry.position);
+                let event = event(authority, entry, ask);
+                if let (Some(record), "ask.opened") = (&event.ask, event.kind.as_str()) {
+                    authority.hear_ask(event.position, &record.ask);
+                }
                 // Nobody listening is no fault.
                 let _ = self.sender.send(Arc::new(event));
                 // What was decided is told before whoever waits goes on.
@@ -237,9 +242,11 @@ impl Feed {
                 if after < base || after > head.position || entries.len() >= MOST_REPLAYED {
                     replay.push_back(Arc::new(resync(authority, head.position)));
                 } else {
+                    let mut asks = authority.told(&entries).await?;
                     for entry in entries.into_iter().filter(|entry| entry.position <= head.position)
                     {
-                        replay.push_back(Arc::new(event(authority, entry).await?));
+                        let ask = asks.remove(&entry.position);
+                        replay.push_back(Arc::new(event(authority, entry, ask)));
                     }
                 }
             }
@@ -376,21 +383,17 @@ impl Subscription {
     }
 }
 
-async fn event(authority: &Authority, entry: AuditRecord) -> Result<Event, StoreError> {
-    let record = match (entry.kind.starts_with("ask."), entry.subject.parse()) {
-        (true, Ok(id)) => authority.told(id, entry.kind == "ask.settled").await?,
-        _ => None,
-    };
-    Ok(Event {
+fn event(authority: &Authority, entry: AuditRecord, ask: Option<Arc<AskRecord>>) -> Event {
+    Event {
         position: entry.position,
         kind: entry.kind.clone(),
         at: entry.at,
         owner: entry.owner.clone(),
-        waiting: record.as_ref().map_or(0, |record| authority.waiters().count(record.ask.id)),
-        ask: record,
+        waiting: ask.as_ref().map_or(0, |record| authority.waiters().count(record.ask.id)),
+        ask,
         entry: Some(entry),
         text: OnceLock::new(),
-    })
+    }
 }
 
 /// What an entry says, without the input of a call.

@@ -108,6 +108,8 @@ fn entry(line: &str, now: portcullis_approval::Moment) -> Option<Entry> {
     let kind = match text("kind")? {
         "call.judged" => "call.judged",
         "hook.observed" => "hook.observed",
+        "hook.paused" => "hook.paused",
+        "hook.resumed" => "hook.resumed",
         _ => "journal.other",
     };
     let mut data = value.get("data")?.as_object()?.clone();

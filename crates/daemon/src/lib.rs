@@ -6,9 +6,8 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use portcullis_approval::audit::{Checkpoint, Entry};
+use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{object, quoted};
 use portcullis_approval::receipt::Signer;
 use portcullis_layers::{LayerError, Places};
@@ -34,7 +33,9 @@ mod policies;
 mod refusals;
 mod router;
 mod routes;
+mod signing;
 mod tally;
+mod tending;
 mod tls;
 pub mod traces;
 mod waiters;
@@ -48,15 +49,6 @@ use policies::Policies;
 use refusals::Refusals;
 use tally::Tallies;
 use tls::TlsError;
-
-/// How often policy files and the machine's sleep are looked at.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// How often the end of the chain is signed.
-const SIGN: Duration = Duration::from_mins(5);
-
-/// How often old things are removed.
-const PRUNE: Duration = Duration::from_hours(1);
 
 /// What handlers work with; clones are the same, and cost one count: each request makes some.
 #[derive(Clone)]
@@ -174,6 +166,18 @@ pub enum StartError {
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// Other nodes sign with another key.
+    #[error(
+        "the other nodes of this store sign with key `{theirs}` and this one would with `{ours}`: \
+         copy `signing.key` from the data directory of one of them into that of this node; to \
+         change the key of all, stop all first (docs/runbook.md)"
+    )]
+    OtherSigner {
+        /// The name of this node's key.
+        ours: String,
+        /// The name of theirs.
+        theirs: String,
+    },
 }
 
 /// A node that is up and not yet listening.
@@ -195,6 +199,7 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
     let overlays = doors::overlays(&parts.config, &profiles);
     let hub = Arc::new(doors::multica::Hub::new(&parts.signer, profiles));
     let metrics = Arc::new(Metrics::default());
+    let replaced = signing::agree(&*parts.store, &parts.signer).await?;
     let authority =
         Authority::new(parts.store, policies, parts.signer, limits, overlays, Arc::clone(&metrics))
             .await?;
@@ -215,6 +220,9 @@ pub async fn open(parts: Parts) -> Result<Node, StartError> {
     app.refresh_keys().await?;
     if app.authority.store().is_alone() {
         app.authority.resume_runs().await?;
+    }
+    if let Some(before) = replaced {
+        signing::note(&app.authority, &before).await?;
     }
     Ok(Node { app, tls, journal: None })
 }
@@ -264,7 +272,8 @@ impl Node {
             tokio::spawn(app.comma.clone().pump(app.clone()));
         }
         tokio::spawn(expiry::watch(app.authority.clone()));
-        tokio::spawn(tend(app.clone(), self.journal.clone()));
+        tokio::spawn(tending::tend(app.clone(), self.journal.clone()));
+        tokio::spawn(tending::share_rates(app.authority.clone()));
         let mut listeners = tokio::task::JoinSet::new();
         let places = listen::Places::new();
         let listen = |tcp: TcpListener, address, router| {
@@ -299,9 +308,9 @@ impl Node {
         stop.await;
         app.authority.stop();
         while listeners.join_next().await.is_some() {}
-        self.sign().await;
+        signing::sign(&app.authority).await;
         self.note("node.stopped").await?;
-        self.sign().await;
+        signing::sign(&app.authority).await;
         app.authority.store().close().await;
         Ok(())
     }
@@ -318,72 +327,6 @@ impl Node {
             data: object(vec![("version", quoted(env!("CARGO_PKG_VERSION")))]),
         };
         authority.store().record(vec![entry], Vec::new(), now).await
-    }
-
-    async fn sign(&self) {
-        sign(&self.app.authority).await;
-    }
-}
-
-/// Looks after policies, the clock, checkpoints and retention until the node goes down.
-async fn tend(app: App, journal: Option<PathBuf>) {
-    let mut look = tokio::time::interval(LOOK);
-    let mut signs = tokio::time::interval(SIGN);
-    let mut cleans = tokio::time::interval(PRUNE);
-    cleans.reset();
-    loop {
-        tokio::select! {
-            _ = look.tick() => {
-                follow_clock(&app.authority).await;
-                app.look_at_policies(None).await;
-                app.authority.keep_policies().await;
-                app.authority.note_profiles().await;
-                app.authority.tend_pauses().await;
-                if let Some(journal) = &journal {
-                    journal::take(&app.authority, journal).await;
-                }
-            }
-            _ = signs.tick() => sign(&app.authority).await,
-            _ = cleans.tick() => {
-                let config::Retention { days, megabytes } = app.config.retention;
-                let kept = portcullis_store::Retention { days, megabytes };
-                match app.authority.store().prune(&kept, app.authority.now()).await {
-                    Ok(pruned) => tracing::info!(
-                        "removed {} asks, {} grants and {} entries that were old enough",
-                        pruned.asks, pruned.grants, pruned.entries
-                    ),
-                    Err(error) => tracing::error!("old things could not be removed: {error}"),
-                }
-            }
-            () = app.authority.stopped() => return,
-        }
-    }
-}
-
-/// Keeps the clock right: by the database's where it decides, by the kernel's otherwise.
-async fn follow_clock(authority: &Authority) {
-    let asked = Instant::now();
-    match authority.store().clock().await {
-        Ok(Some(moment)) => authority.clock().follow(moment, asked, asked.elapsed()),
-        Ok(None) => authority.clock().catch_up(),
-        // Who cannot be asked now is asked again in a second; until then time goes on by itself.
-        Err(_) => {}
-    }
-}
-
-async fn sign(authority: &Authority) {
-    let signed = async {
-        let head = authority.store().head().await?;
-        if head.seq == 0 {
-            return Ok(());
-        }
-        let node = authority.store().node();
-        let (now, signer) = (authority.now(), authority.signer());
-        let checkpoint = Checkpoint::sign(node, head.seq, head.hash, now, signer);
-        authority.store().add_checkpoint(&checkpoint).await
-    };
-    if let Err::<(), StoreError>(error) = signed.await {
-        tracing::error!("the end of the audit could not be signed: {error}");
     }
 }
 

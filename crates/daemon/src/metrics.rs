@@ -103,7 +103,7 @@ impl Metrics {
 
     /// The numbers as text.
     #[must_use]
-    pub fn text(&self, pending: u64) -> String {
+    pub fn text(&self, pending: u64, queued: usize) -> String {
         let mut out = String::new();
         out.push_str("# HELP portcullis_verdicts_total Verdicts by outcome and tier.\n");
         out.push_str("# TYPE portcullis_verdicts_total counter\n");
@@ -124,6 +124,9 @@ impl Metrics {
         out.push_str("# TYPE portcullis_asks_settled_total counter\n");
         let settled = self.settled.load(Ordering::Relaxed);
         let _ = writeln!(out, "portcullis_asks_settled_total {settled}");
+        out.push_str("# HELP portcullis_store_queue_depth Changes that wait for their commit.\n");
+        out.push_str("# TYPE portcullis_store_queue_depth gauge\n");
+        let _ = writeln!(out, "portcullis_store_queue_depth {queued}");
         let judging = ("portcullis_judge_seconds", "Time to judge a call.");
         self.judging.write(&mut out, judging.0, judging.1, &BUCKETS_US, 1e6);
         let committing = ("portcullis_commit_seconds", "Time until the store was durable.");

@@ -320,8 +320,11 @@ impl Policies {
             .collect();
         let version = hex_sha256(texts.join("\0").as_bytes()).chars().take(16).collect();
         let files = read.looked_at.iter().map(|path| (path.clone(), stamp(path))).collect();
-        let layers =
-            read.layers.iter().map(|layer| (layer.source, layer.counted.clone())).collect();
+        let layers = read
+            .layers
+            .iter()
+            .map(|layer| (layer.source, PolicyText::clone(&layer.counted)))
+            .collect();
         let text = |layer: &Layer| LayerText {
             source: layer.source,
             path: layer.path.clone(),

@@ -23,6 +23,8 @@ mod hooks;
 mod node;
 #[path = "native/nodes.rs"]
 mod nodes;
+#[path = "native/numbers.rs"]
+mod numbers;
 #[path = "native/openapi.rs"]
 mod openapi;
 #[path = "native/pages.rs"]

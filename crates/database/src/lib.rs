@@ -169,6 +169,25 @@ impl Database {
         self.resume()
     }
 
+    /// Starts it anew so that it listens at these addresses besides loopback, to everybody of a
+    /// network who knows the password.
+    ///
+    /// # Errors
+    /// It does not start with them.
+    pub fn open_to(
+        &mut self,
+        addresses: &[std::net::Ipv4Addr],
+        network: &str,
+    ) -> Result<(), DatabaseError> {
+        self.stop()?;
+        let rules = self.data().join("pg_hba.conf");
+        let text = fs::read_to_string(&rules)?;
+        fs::write(&rules, format!("{text}\nhost all all {network} scram-sha-256\n"))?;
+        let others: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+        self.settings.push(format!("listen_addresses=127.0.0.1,{}", others.join(",")));
+        self.resume()
+    }
+
     /// Stops it as a crash would: what was committed is read again from its log.
     ///
     /// # Errors
@@ -246,8 +265,11 @@ pub fn is_installed() -> bool {
     programs().is_some()
 }
 
-/// Where the programs of the newest version lie.
+/// Where the programs lie: where `PORTCULLIS_POSTGRES` says, else those of the newest version.
 fn programs() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("PORTCULLIS_POSTGRES").map(PathBuf::from) {
+        return is_whole(&named).then_some(named);
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut found: Vec<(u32, PathBuf)> = fs::read_dir(DEBIAN)
         .into_iter()

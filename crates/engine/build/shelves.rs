@@ -7,10 +7,10 @@ use mark::{MARKS, mark};
 
 /// Sorts a table by the marks of its names; gives where each mark begins, and where the last ends.
 pub fn sort<T>(table: &mut [(String, T)]) -> Vec<usize> {
-    table.sort_by_key(|(name, _)| mark(name));
+    table.sort_by_key(|(name, _)| mark(name.as_bytes()));
     let mut starts = vec![0; MARKS + 1];
     for (name, _) in table.iter() {
-        if let Some(count) = starts.get_mut(mark(name) + 1) {
+        if let Some(count) = starts.get_mut(mark(name.as_bytes()) + 1) {
             *count += 1;
         }
     }

@@ -22,7 +22,7 @@ pub struct Act {
     /// The program and its arguments; none for a redirection or a bare assignment.
     pub args: Vec<Arg>,
     /// The programs it was seen through, from the outside in.
-    pub via: Vec<String>,
+    pub via: Vec<&'static str>,
     /// What it does.
     pub effects: Vec<EffectOn>,
     /// Guards that the catalog or the analysis names for it, with where they fire.
@@ -30,10 +30,10 @@ pub struct Act {
     /// Variables that are set for it alone.
     pub assignments: Vec<Assigned>,
     /// The directory it runs in, absolute; none where it is not known.
-    pub directory: Option<String>,
+    pub directory: Option<Arc<str>>,
     /// The directories the script has been in, where this one is not known: what rules that are
     /// stricter than the mode are tried in.
-    pub perhaps_in: Arc<[String]>,
+    pub perhaps_in: Arc<[Arc<str>]>,
     /// Why it is not understood.
     pub unknown: Option<Unknown>,
     /// A documented side effect that nobody is asked about.

@@ -51,7 +51,7 @@ const DIRECTORIES: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Acts {
     /// Its acts, in order.
-    pub acts: Vec<Act>,
+    pub acts: Vec<Box<Act>>,
     /// Why the text, or a text inside it, was not read.
     pub refusals: Vec<Refusal>,
     /// The texts that were not read.
@@ -104,7 +104,7 @@ pub fn analyse(text: &str, dialect: Dialect, ground: &Ground, world: &dyn World)
 pub fn analyse_argv(args: &[String], dialect: Dialect, ground: &Ground, world: &dyn World) -> Acts {
     let mut analysis = Analysis::new(dialect, ground, world);
     let args = args.iter().map(|arg| crate::arg::Arg::known(arg)).collect();
-    crate::peel::resolve(&mut analysis, Act { args, ..Act::default() });
+    crate::peel::resolve(&mut analysis, Box::new(Act { args, ..Act::default() }));
     analysis.find_own();
     analysis.found
 }
@@ -138,7 +138,7 @@ pub(crate) struct Analysis<'g> {
     pub(crate) found: Acts,
     pub(crate) state: State,
     /// The programs around the text being read.
-    pub(crate) via: Vec<String>,
+    pub(crate) via: Vec<&'static str>,
     /// What the command at hand gets on its standard input.
     pub(crate) feed: Feed,
     /// Files that the command at hand may find named on its input or in its words.
@@ -150,7 +150,7 @@ pub(crate) struct Analysis<'g> {
     /// A variable, read since somebody last asked, that holds a secret.
     pub(crate) shown: Option<String>,
     /// The directories the script has been in.
-    been_in: Vec<String>,
+    been_in: Vec<Arc<str>>,
     pub(crate) functions: Functions,
     /// Whether the script goes somewhere else.
     pub(crate) has_moved: bool,
@@ -163,7 +163,7 @@ pub(crate) struct Analysis<'g> {
 
 impl<'g> Analysis<'g> {
     fn new(dialect: Dialect, ground: &'g Ground, world: &'g dyn World) -> Analysis<'g> {
-        let (found, state) = (Acts::default(), State::new(&ground.cwd));
+        let (found, state) = (Acts::default(), State::new(Arc::clone(&ground.cwd)));
         Analysis {
             dialect,
             ground,
@@ -176,7 +176,7 @@ impl<'g> Analysis<'g> {
             declares_tables: false,
             piped: Dashes::Anywhere,
             shown: None,
-            been_in: vec![ground.cwd.clone()],
+            been_in: vec![Arc::clone(&ground.cwd)],
             functions: Functions::None,
             has_moved: false,
             forgets: None,
@@ -219,10 +219,12 @@ impl<'g> Analysis<'g> {
     }
 
     /// Adds an act and tells its place.
-    pub(crate) fn push(&mut self, act: Act) -> usize {
+    pub(crate) fn push(&mut self, act: impl Into<Box<Act>>) -> usize {
+        let act = act.into();
         let place = self.found.acts.len();
         if let Some(directory) = &act.directory {
-            self.been(directory);
+            let directory = Arc::clone(directory);
+            self.been(&directory);
         }
         if place < ACTS {
             self.found.acts.push(act);
@@ -233,9 +235,11 @@ impl<'g> Analysis<'g> {
     }
 
     /// Notes a directory that the script may have been in.
-    pub(crate) fn been(&mut self, directory: &str) {
-        if self.been_in.len() < DIRECTORIES && !self.been_in.iter().any(|been| been == directory) {
-            self.been_in.push(directory.to_owned());
+    pub(crate) fn been(&mut self, directory: &Arc<str>) {
+        // It is nearly always the one that the last act was in.
+        let is_last = self.been_in.last().is_some_and(|last| Arc::ptr_eq(last, directory));
+        if !is_last && self.been_in.len() < DIRECTORIES && !self.been_in.contains(directory) {
+            self.been_in.push(Arc::clone(directory));
         }
     }
 
@@ -245,7 +249,10 @@ impl<'g> Analysis<'g> {
         for acts in std::mem::take(&mut self.waiting) {
             self.give_arguments(acts, &[]);
         }
-        let been_in: Arc<[String]> = std::mem::take(&mut self.been_in).into();
+        if self.found.acts.iter().all(|act| act.directory.is_some()) {
+            return;
+        }
+        let been_in: Arc<[Arc<str>]> = std::mem::take(&mut self.been_in).into();
         for act in self.found.acts.iter_mut().filter(|act| act.directory.is_none()) {
             act.perhaps_in = Arc::clone(&been_in);
         }

@@ -3,8 +3,6 @@
 //! The knowledge is data (`data/commands/*.toml`), compiled into static tables. To add a program,
 //! add a table to a file there with examples both ways; `tests/catalog.rs` checks them.
 
-use std::cmp::Ordering;
-
 use crate::effect::Effects;
 use crate::shelf::shelf;
 
@@ -459,21 +457,21 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The program of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Program> {
-    let mut near = shelf(NAMES, STARTS, name).iter();
+    let mut near = shelf(NAMES, STARTS, name.as_bytes()).iter();
     let (_, place) = near.find(|(known, _)| *known == name)?;
     PROGRAMS.get(usize::from(*place))
-}
-
-/// How names of the tables are sorted: most are told apart by their length alone.
-fn by_length(one: &str, other: &str) -> Ordering {
-    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }
 
 impl Entry {
     /// The option of exactly this name.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&'static OptionSpec> {
-        let place = self.options.binary_search_by(|option| by_length(option.name(), name)).ok()?;
+        // Names are sorted by length: most are told apart by that alone.
+        let order = |option: &OptionSpec| {
+            let by_length = usize::from(option.name.len).cmp(&name.len());
+            by_length.then_with(|| option.name().cmp(name))
+        };
+        let place = self.options.binary_search_by(order).ok()?;
         self.options.get(place)
     }
 

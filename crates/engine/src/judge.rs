@@ -18,7 +18,6 @@ use std::sync::Arc;
 use portcullis_shell::RefusalKind;
 
 use crate::act::{Act, ActKind};
-use crate::arg::Arg;
 use crate::call::Call;
 use crate::effect::{Effect, EffectOn};
 use crate::guard::Finding;
@@ -34,6 +33,8 @@ use crate::world::World;
 
 pub(crate) use facts::Facts;
 pub(crate) use ladder::Step;
+
+use cover::Said;
 
 /// How many reasons a verdict gives.
 const REASONS: usize = 16;
@@ -96,6 +97,9 @@ pub(crate) struct Bench<'a> {
     grant: Option<ExactAnswer>,
     /// The input in its canonical form, where rules may compare it.
     canonical: String,
+    /// What the rules say at all that ask, and that deny.
+    asking: Said<'a>,
+    denying: Said<'a>,
     /// The ask rule and the deny rule that the whole text of the command fits.
     raw: (Option<&'a Rule>, Option<&'a Rule>),
 }
@@ -134,8 +138,12 @@ impl<'a> Bench<'a> {
             has_fault: found.fault.is_some(),
             grant: policy.grants.answer(call),
             canonical: if is_shell { String::new() } else { json::canonical(&call.input) },
+            asking: Said::default(),
+            denying: Said::default(),
             raw: (None, None),
         };
+        bench.asking = bench.said_by(Outcome::Ask);
+        bench.denying = bench.said_by(Outcome::Deny);
         if let Some(text) = &bench.text {
             let fitting = |outcome| bench.rules.speaks_of_raw(outcome, text);
             bench.raw = (fitting(Outcome::Ask), fitting(Outcome::Deny));
@@ -158,13 +166,10 @@ impl<'a> Bench<'a> {
             extra.push(unreadable("unreadable", message, portcullis_shell::Span::default()));
         }
         let mut acts: Vec<Facts> = found.acts.into_iter().map(|act| bench.facts(act)).collect();
-        let has_strict = [Outcome::Deny, Outcome::Ask]
-            .into_iter()
-            .any(|outcome| bench.rules.any(outcome).is_some());
-        if has_strict {
-            let concerns = |word: &Arg, span| bench.may_concern(word, span);
-            let words = found.unread.iter().flat_map(|unread| unread.acts(concerns));
-            acts.extend(words.map(|act| bench.facts(act)));
+        if bench.asking.any.or(bench.denying.any).is_some() {
+            let concerns = bench.concerns();
+            let words = found.unread.iter().flat_map(|unread| unread.acts(&concerns));
+            acts.extend(words.map(|act| bench.facts(Box::new(act))));
         }
         if let (Some(fault), Some(first)) = (found.fault, acts.first_mut()) {
             let finding = finding("unreadable", Tier::Dangerous, true, fault.message);
@@ -175,7 +180,7 @@ impl<'a> Bench<'a> {
         }
         acts.extend(extra);
         if acts.is_empty() {
-            acts.push(Facts::new(Act { kind: ActKind::Tool, ..Act::default() }));
+            acts.push(Facts::new(Box::new(Act { kind: ActKind::Tool, ..Act::default() })));
         }
         informed::inform(&bench, &found.syntax, &mut acts);
         bench.settle_reading(&mut acts);
@@ -257,13 +262,13 @@ fn push_reason(reasons: &mut Vec<Reason>, reason: &Reason) {
 /// An act that stands for text that was not read.
 fn unreadable(guard: &'static str, message: &str, span: portcullis_shell::Span) -> Facts {
     let unknown = Unknown { message: message.to_owned(), span, is_dynamic: false };
-    let mut facts = Facts::new(Act {
+    let mut facts = Facts::new(Box::new(Act {
         kind: ActKind::Unreadable,
         span,
         effects: vec![EffectOn::of(Effect::Unknown)],
         unknown: Some(unknown),
         ..Act::default()
-    });
+    }));
     let is_firm = guard != "syntax";
     let tier = if is_firm { Tier::Dangerous } else { Tier::Review };
     facts.findings.push(Finding { span, ..finding(guard, tier, is_firm, message.to_owned()) });

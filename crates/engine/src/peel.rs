@@ -3,6 +3,8 @@
 //! Wrappers (`sudo`, `env`, `timeout`, `xargs`, `bash -c`) are taken off until a program is
 //! reached that does something itself. Judging, suggesting and showing all see what is found here.
 
+use std::sync::Arc;
+
 use portcullis_shell::{Dialect, Reader, Span};
 
 use crate::act::{Act, Assigned, Note};
@@ -43,7 +45,7 @@ pub(crate) enum Where {
 }
 
 /// Finds what a command does and adds its acts.
-pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
+pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
     act.via.clone_from(&analysis.via);
     act.directory.clone_from(&analysis.state.directory);
     judge_assignments(&mut act);
@@ -62,7 +64,8 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         return;
     };
     let is_alias = analysis.state.aliases.contains(written);
-    let function = analysis.state.functions.get(written).cloned();
+    let functions = &analysis.state.functions;
+    let function = if functions.is_empty() { None } else { functions.get(written).cloned() };
     let is_function = function.is_some();
     if let Some(function) = function {
         act.is_call = true;
@@ -100,7 +103,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         act.unknown.get_or_insert(unknown(&act, &message, false));
         let effect = if is_path { Effect::Execute } else { Effect::Unknown };
         act.effects.push(EffectOn::of(effect));
-        analysis.suspect_unread(&act.args.clone(), &act);
+        analysis.suspect_unread(&act.args, &act);
         analysis.name_files(&mut act, None);
         reader::database::bare_statement(&mut act);
         analysis.push(act);
@@ -118,6 +121,10 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Act) {
         act.unknown.get_or_insert(unknown(&act, &message, false));
     }
     let usage = usage::read(program.entry, act.args.get(1..).unwrap_or_default());
+    if program.name == "truncate" && usage.options.is_empty() {
+        // The program takes nothing without a size: this is the statement of that name.
+        reader::database::bare_statement(&mut act);
+    }
     take(analysis, act, program, usage);
 }
 
@@ -186,12 +193,16 @@ fn add_printed(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
 /// Turns what the table says into the act, and goes on with what it runs.
 fn take(
     analysis: &mut Analysis<'_>,
-    mut act: Act,
+    mut act: Box<Act>,
     program: &'static catalog::Program,
     mut usage: Usage,
 ) {
     act.soft = usage.entry.soft.or(program.entry.soft);
-    act.effects.append(&mut usage.effects);
+    if act.effects.is_empty() {
+        act.effects = std::mem::take(&mut usage.effects);
+    } else {
+        act.effects.append(&mut usage.effects);
+    }
     for guard in std::mem::take(&mut usage.findings) {
         act.note(guard, act.span);
     }
@@ -222,8 +233,8 @@ fn take(
     if let Some(directory) = &usage.directory {
         act.directory = moved(analysis, act.directory.as_deref(), directory);
         let is_inside = act.directory.as_ref().is_some_and(|directory| {
-            let roots = &analysis.ground.workspace;
-            let mut roots = roots.iter().chain([&analysis.ground.root]);
+            let roots = analysis.ground.workspace.iter().map(String::as_str);
+            let mut roots = roots.chain([&*analysis.ground.root]);
             roots.any(|root| place::is_within(directory, root))
         });
         if !is_inside {
@@ -238,7 +249,9 @@ fn take(
         let args = act.args.get(command + 1..).unwrap_or_default().to_vec();
         let place = match &usage.directory {
             None => Where::Here,
-            Some(_) => act.directory.clone().map_or(Where::Unknown, Where::In),
+            Some(_) => {
+                act.directory.as_deref().map_or(Where::Unknown, |to| Where::In(to.to_owned()))
+            }
         };
         inner.push(Inner::Argv(args, act.assignments.clone(), place));
     }
@@ -270,12 +283,26 @@ fn take(
         let message = Some(shown.to_string());
         act.notes.push(Note { guard: "secret_read", span: act.span, message });
     }
-    let is_linked = usage.wraps != Wraps::Plain && !inner.is_empty();
+    if inner.is_empty() {
+        analysis.push(act);
+        return;
+    }
+    run_all(analysis, act, program.name, inner, usage.wraps != Wraps::Plain);
+}
+
+/// Adds an act of this program and everything that it runs.
+fn run_all(
+    analysis: &mut Analysis<'_>,
+    act: Box<Act>,
+    program: &'static str,
+    inner: Vec<Inner>,
+    is_linked: bool,
+) {
     let (span, is_fetched) = (act.span, act.is_fetched);
     let directory = act.directory.clone();
     let foreign = foreign(&act);
     let place = analysis.push(act);
-    analysis.via.push(program.name.to_owned());
+    analysis.via.push(program);
     let exported = analysis.state.exported.clone();
     for inner in inner {
         // What is set for a shell is set for everything that its text runs.
@@ -308,19 +335,21 @@ fn run(
             let is_builtin = analysis
                 .via
                 .last()
-                .is_some_and(|program| matches!(program.as_str(), "command" | "builtin"));
+                .is_some_and(|program| matches!(*program, "command" | "builtin"));
             match place {
                 Where::Here => {}
                 Where::In(to) => {
                     analysis.state.directory =
                         directory.or(Some("/").filter(|_| to.starts_with('/'))).and_then(|from| {
-                            place::absolute(&to, from, analysis.ground.home.as_deref())
+                            let home = analysis.ground.home.as_deref();
+                            place::absolute(&to, from, home).map(Arc::from)
                         });
                 }
                 Where::Unknown => analysis.state.directory = None,
             }
             if !args.is_empty() {
-                resolve(analysis, Act { span, args, assignments, is_fetched, ..Act::default() });
+                let act = Act { span, args, assignments, is_fetched, ..Act::default() };
+                resolve(analysis, Box::new(act));
             }
             // `command cd` moves this very shell.
             if !is_builtin {
@@ -329,16 +358,16 @@ fn run(
         }
         Inner::Text(text, dialect) => {
             let state = analysis.state.clone();
-            if !is_shell {
+            if !is_shell && !analysis.state.functions.is_empty() {
                 analysis.state.functions.clear();
             }
             let first = analysis.found.acts.len();
             analysis.text(&text, Some(span), dialect);
-            if analysis.via.last().is_some_and(|program| program == "trap") {
+            if analysis.via.last().is_some_and(|program| *program == "trap") {
                 analysis.waiting.push(first..analysis.found.acts.len());
             }
             // `eval` runs in this very shell; everything else in one of its own.
-            if analysis.via.last().is_none_or(|program| program != "eval") {
+            if analysis.via.last().is_none_or(|program| *program != "eval") {
                 analysis.state = state;
             }
         }
@@ -377,9 +406,9 @@ fn runs_here(program: &str) -> bool {
 }
 
 /// The directory that an option moves a program to.
-pub(crate) fn moved(analysis: &Analysis<'_>, from: Option<&str>, to: &Arg) -> Option<String> {
+pub(crate) fn moved(analysis: &Analysis<'_>, from: Option<&str>, to: &Arg) -> Option<Arc<str>> {
     let home = analysis.ground.home.as_deref();
-    match &to.text {
+    let path = match &to.text {
         Text::Known(text) if text.starts_with('~') => {
             place::absolute(&format!("./{text}"), from?, home)
         }
@@ -388,7 +417,8 @@ pub(crate) fn moved(analysis: &Analysis<'_>, from: Option<&str>, to: &Arg) -> Op
             place::absolute(text, from.or(is_rooted.then_some("/"))?, home)
         }
         Text::Files { .. } | Text::Begins(_) | Text::Any(_) => None,
-    }
+    };
+    path.map(Arc::from)
 }
 
 pub(crate) fn unknown(act: &Act, message: &str, is_dynamic: bool) -> Unknown {

@@ -1,5 +1,7 @@
 //! Places: where the paths of an act really lead.
 
+use std::sync::Arc;
+
 use crate::act::Act;
 use crate::effect::{Effect, Target};
 use crate::world::World;
@@ -8,9 +10,9 @@ use crate::world::World;
 #[derive(Clone, Debug)]
 pub struct Ground {
     /// The working directory the call began in, absolute and normalised.
-    pub cwd: String,
+    pub cwd: Arc<str>,
     /// The directory the session began in, absolute and normalised.
-    pub root: String,
+    pub root: Arc<str>,
     /// The home of the user, absolute and normalised.
     pub home: Option<String>,
     /// The workspace by physical path; the first is the root of relative patterns.
@@ -59,9 +61,11 @@ impl Ground {
         workspace: &[String],
         world: &dyn World,
     ) -> Ground {
-        let (root, cwd) = (normalise(root, "/"), normalise(cwd, "/"));
+        let is_here = root == cwd;
+        let cwd: Arc<str> = normalise(cwd, "/").into();
+        let root = if is_here { Arc::clone(&cwd) } else { normalise(root, "/").into() };
         let home = home.map(|home| normalise(home, "/"));
-        let mut roots = vec![world.resolve(&root).unwrap_or_else(|| root.clone())];
+        let mut roots = vec![world.resolve(&root).unwrap_or_else(|| root.to_string())];
         for root in workspace {
             let root = absolute(root, &cwd, home.as_deref()).unwrap_or_else(|| root.clone());
             roots.push(world.resolve(&root).unwrap_or(root));
@@ -72,9 +76,9 @@ impl Ground {
     /// Where a path leads that is written in a directory; none where that is not known.
     pub fn place(&self, written: &str, directory: &str, world: &dyn World) -> Option<Place> {
         let joined = join(written, directory, self.home.as_deref())?;
-        let normalised = normalise(&joined, "/");
         // `..` behind a link leads to the parent of what the link names, so the world sees it.
         let resolved = world.resolve(&joined);
+        let normalised = if is_normal(&joined) { joined } else { normalise(&joined, "/") };
         Some(Place { normalised, resolved })
     }
 
@@ -149,7 +153,8 @@ pub fn is_within(path: &str, root: &str) -> bool {
 /// The absolute form of a written path; none where it depends on what is not known.
 #[must_use]
 pub fn absolute(written: &str, directory: &str, home: Option<&str>) -> Option<String> {
-    join(written, directory, home).map(|joined| normalise(&joined, "/"))
+    let joined = join(written, directory, home)?;
+    Some(if is_normal(&joined) { joined } else { normalise(&joined, "/") })
 }
 
 /// The same with `.` and `..` left in it.
@@ -202,19 +207,16 @@ pub fn normalise(path: &str, directory: &str) -> String {
 
 /// Whether a path is absolute already and holds nothing that means nothing.
 fn is_normal(path: &str) -> bool {
-    let mut bytes = path.bytes();
-    if bytes.next() != Some(b'/') {
-        return false;
-    }
-    // A separator, or a part that begins with a dot, may have to go.
-    let mut begins = true;
-    for byte in bytes {
-        if begins && matches!(byte, b'/' | b'.') {
-            return false;
-        }
-        begins = byte == b'/';
-    }
-    !begins || path.len() == 1
+    let bytes = path.as_bytes();
+    let Some((b'/', behind)) = bytes.split_first() else { return false };
+    // A separator, or a part that begins with a dot, may have to go; all pairs are looked at at
+    // once.
+    let pairs = bytes.iter().zip(behind);
+    let is = |byte: u8, wanted: u8| u8::from(byte == wanted);
+    let odd = pairs.fold(0, |odd, (before, byte)| {
+        odd | is(*before, b'/') & (is(*byte, b'/') | is(*byte, b'.'))
+    });
+    odd == 0 && behind.last() != Some(&b'/')
 }
 
 #[cfg(test)]

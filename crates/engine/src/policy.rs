@@ -9,6 +9,7 @@ mod gates;
 mod grants;
 mod lint;
 
+use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -253,7 +254,7 @@ impl Policy {
     ///
     /// # Errors
     /// A layer that locks keys without the right to, with its place in `layers`.
-    pub fn of_layers(layers: &[(Source, PolicyText)]) -> Result<Policy, PolicyError> {
+    pub fn of_layers<T: Borrow<PolicyText>>(layers: &[(Source, T)]) -> Result<Policy, PolicyError> {
         merge::of_layers(layers)
     }
 

@@ -183,6 +183,8 @@ impl Reading<'_, '_> {
             self.run(run);
         }
         if let Some(reason) = unknown {
+            // What it could do beyond its ordinary use nobody has read.
+            self.extra();
             self.unknown(reason);
         }
     }

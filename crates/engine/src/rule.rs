@@ -72,6 +72,11 @@ pub fn split(text: &str) -> Result<(&str, Option<&str>), String> {
             None => return Err("close the parenthesis at its end".to_owned()),
         },
     };
+    // Most names are plain, and looking at each byte is the quickest.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if !tools.is_empty() && tools.bytes().all(is_plain) {
+        return Ok((tools, content));
+    }
     if tools.split('|').any(|tool| tool.trim().is_empty()) {
         return Err("write `Tool` or `Tool(pattern)`".to_owned());
     }
@@ -113,10 +118,9 @@ pub(crate) struct Input<'a> {
 
 impl<'p> CallRules<'p> {
     /// The rules of these lists for a call of these names.
-    pub(crate) fn new(lists: [&'p Rules; 2], names: &Names) -> CallRules<'p> {
+    pub(crate) fn new(lists: [&'p Rules; 2], names: &Names<'_>) -> CallRules<'p> {
         let perhaps = names.perhaps.iter().map(|name| named(lists, &[name.as_str()])).collect();
-        let sure: Vec<&str> = names.sure.iter().map(String::as_str).collect();
-        CallRules { sure: named(lists, &sure), perhaps }
+        CallRules { sure: named(lists, &names.sure), perhaps }
     }
 
     /// The rules for tools of these names.
@@ -263,11 +267,11 @@ impl<'p> CallRules<'p> {
 }
 
 /// The rules of these lists for tools of these names.
-fn named<'p>(lists: [&'p Rules; 2], names: &[&str]) -> Vec<Named<'p>> {
+fn named<'p>(lists: [&'p Rules; 2], names: &[impl AsRef<str>]) -> Vec<Named<'p>> {
     let mut found = Vec::new();
     for rules in lists {
         for name in names {
-            rules.for_tool(name, |tool| found.push((rules, tool)));
+            rules.for_tool(name.as_ref(), |tool| found.push((rules, tool)));
         }
     }
     found

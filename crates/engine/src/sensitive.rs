@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use crate::glob;
 use crate::shelf::shelf;
-use hint::{Aim, Letters};
+use hint::{Aims, Letters};
 
 /// The compiled list.
 mod table {
@@ -62,10 +62,11 @@ pub fn patterns() -> &'static [Pattern] {
 #[must_use]
 pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
     let path = folded(path);
-    let name = segments(&path).next_back().unwrap_or_default();
+    let name = last(&path);
     let letters = Letters::of(name);
     let unfiled = table::UNFILED.iter().filter(|(demanded, _)| letters.hold(*demanded));
-    segments(&path)
+    let parts = path.as_bytes().split(|byte| *byte == b'/').filter(|part| !part.is_empty());
+    parts
         .flat_map(filed)
         .chain(unfiled.map(|(_, place)| place))
         .map(|&place| usize::from(place))
@@ -101,7 +102,7 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     };
     // The nearest one is the shortest.
     let nearness = |pattern: &&Pattern| (!pattern.denies, pattern.pattern.len(), pattern.pattern);
-    let aims: Vec<Aim> = parts.iter().map(|part| Aim::of(part)).collect();
+    let aims = Aims::of(&parts);
     let hints = table::HINTS.iter().zip(table::PATTERNS);
     hints
         .filter(|(hint, _)| hint.may_be_aimed_at(&aims, access))
@@ -111,9 +112,18 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
 }
 
 /// The places of patterns that are filed under a segment.
-fn filed(segment: &str) -> &'static [u16] {
+fn filed(segment: &[u8]) -> &'static [u16] {
     let mut near = shelf(table::FILED, table::STARTS, segment).iter();
-    near.find(|(known, _)| *known == segment).map_or(&[][..], |(_, places)| *places)
+    near.find(|(known, _)| known.as_bytes() == segment).map_or(&[][..], |(_, places)| *places)
+}
+
+/// The last segment of a path.
+fn last(path: &str) -> &str {
+    let bytes = path.as_bytes();
+    let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
+    let head = bytes.get(..end).unwrap_or_default();
+    let start = head.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    path.get(start..end).unwrap_or_default()
 }
 
 /// Whether a segment is more than a plain name.
@@ -292,16 +302,29 @@ fn fits_name(segment: &str, name: &str) -> bool {
     segment == name || is_open(segment) && glob::matches(segment, name)
 }
 
+/// The bytes that stay as they are when a path is folded.
+static PLAIN: [bool; 256] = plain();
+
+#[expect(clippy::indexing_slicing, reason = "made by the compiler, which sees the bounds")]
+const fn plain() -> [bool; 256] {
+    let (mut plain, mut byte) = ([false; 256], b'!');
+    while byte <= b'}' {
+        plain[byte as usize] = !matches!(byte, b':' | b'A'..=b'Z' | b'\\');
+        byte += 1;
+    }
+    plain
+}
+
 /// The path as the list has it: lower case, `\` as a separator.
 fn folded(path: &str) -> Cow<'_, str> {
     // A dot before a separator, or at the end, may not count.
-    let mut before = b'/';
-    let is_plain = path.bytes().chain([b'/']).all(|byte| {
-        let is_end = byte == b'/' && before == b'.';
-        before = byte;
-        matches!(byte, b'!'..=b'9' | b';'..=b'@' | b'['  | b']'..=b'}') && !is_end
+    let mut is_dot = false;
+    let is_plain = path.bytes().all(|byte| {
+        let is_end = byte == b'/' && is_dot;
+        is_dot = byte == b'.';
+        PLAIN.get(usize::from(byte)).is_some_and(|plain| *plain) && !is_end
     });
-    if is_plain {
+    if is_plain && !is_dot {
         return Cow::Borrowed(path);
     }
     // Some volumes take letters for one another that only look alike in other case, and ignore

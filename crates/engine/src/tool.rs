@@ -6,6 +6,7 @@
 mod acts;
 mod address;
 mod custom;
+mod elsewhere;
 mod spec;
 
 use serde_json::Value as Json;

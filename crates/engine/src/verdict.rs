@@ -80,7 +80,7 @@ pub struct Reason {
 #[derive(Clone, Debug)]
 pub struct JudgedAct {
     /// The act.
-    pub act: Act,
+    pub act: Box<Act>,
     /// The files it touches, where they really are.
     pub touched: Vec<Touched>,
     /// What the guards found.

@@ -28,8 +28,9 @@ fn only_reads(command: &str, is_zsh: bool) -> (bool, String) {
                 .iter()
                 .all(|finding| finding.outcome == Outcome::Allow)
     };
-    let reads =
-        !found.acts.is_empty() && found.refusals.is_empty() && found.acts.iter().all(only_reads);
+    let reads = !found.acts.is_empty()
+        && found.refusals.is_empty()
+        && found.acts.iter().all(|act| only_reads(act));
     let first = found.acts.iter().find(|act| !only_reads(act));
     let why = first.map_or_else(String::new, |act| match &act.unknown {
         Some(unknown) => unknown.message.clone(),

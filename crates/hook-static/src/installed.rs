@@ -58,6 +58,9 @@ pub struct Entry {
     /// What stood there before us; none where there was no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<PathBuf>,
+    /// The directories that were made for the file, the outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<PathBuf>,
     /// The keys of entries that Codex was told to trust.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trusted: Vec<String>,

@@ -21,6 +21,9 @@ const NODE: &str = "journal";
 /// A last line is not longer than this.
 const MOST_LINE: u64 = 128 << 10;
 
+/// Most lines are not longer than this.
+const USUAL_LINE: u64 = 2 << 10;
+
 /// Appends one entry; it is on the disk when this returns.
 ///
 /// # Errors
@@ -68,9 +71,10 @@ fn head(file: &mut File) -> anyhow::Result<(u64, [u8; 32])> {
     if length == 0 {
         return Ok((0, NOTHING));
     }
-    file.seek(SeekFrom::Start(length.saturating_sub(MOST_LINE)))?;
-    let mut end = Vec::new();
-    file.read_to_end(&mut end)?;
+    let mut end = read_last(file, length, USUAL_LINE)?;
+    if end.strip_suffix(b"\n").is_none_or(|end| !end.contains(&b'\n')) {
+        end = read_last(file, length, MOST_LINE)?;
+    }
     let Some(end) = end.strip_suffix(b"\n") else { bail!("the journal ends in half a line") };
     let last = end.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let value: serde_json::Value =
@@ -81,4 +85,12 @@ fn head(file: &mut File) -> anyhow::Result<(u64, [u8; 32])> {
         (Some(seq), Some(hash)) => Ok((seq, hash)),
         _ => bail!("the journal's last line is no entry"),
     }
+}
+
+/// The last bytes of a file of this length.
+fn read_last(file: &mut File, length: u64, count: u64) -> std::io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(length.saturating_sub(count)))?;
+    let mut end = Vec::with_capacity(usize::try_from(count.min(length)).unwrap_or(0) + 1);
+    file.read_to_end(&mut end)?;
+    Ok(end)
 }

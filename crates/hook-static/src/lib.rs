@@ -14,12 +14,17 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use portcullis_approval::receipt::Receipt;
 use portcullis_approval::{CallText, Moment, audit};
+use portcullis_hook::answer::Printed;
 use portcullis_hook::{OWN_NAME, Proof, Started, VERDICT_LIMIT};
 use rustix::net;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use used::Unclaimed;
 
+mod child;
 pub mod installed;
 pub mod journal;
+pub mod pause;
+mod used;
 mod worker;
 
 /// The name under which Amp starts the binary: it can give no arguments.
@@ -60,9 +65,17 @@ pub fn run(words: Vec<String>) -> ExitCode {
         check,
         dial,
         signals,
+        run: child::run,
+        end,
     };
     let stdin = Box::new(std::io::stdin());
-    portcullis_hook::run(started, stdin, &mut Output::open(), &mut std::io::stderr()).into()
+    portcullis_hook::run(&started, stdin, &mut Output::open(), &mut std::io::stderr()).into()
+}
+
+/// Says something and ends the process, whatever its other thread does.
+fn end(printed: &Printed) {
+    let code = portcullis_hook::deliver(printed, &mut Output::open(), &mut std::io::stderr());
+    std::process::exit(code.into());
 }
 
 /// The present moment, by the wall clock.
@@ -113,7 +126,8 @@ fn kept() -> Vec<(String, String)> {
     fault.into_iter().map(|fault| (worker::FAULT.to_owned(), fault)).collect()
 }
 
-/// Checks a receipt: the pinned key signed it, it allows, and it is about this call.
+/// Checks a receipt: the pinned key signed it, it allows, it is about this call, and no other call
+/// has used it.
 fn check(proof: &Proof<'_>) -> Result<(), String> {
     let key = audit::unhex(proof.key).ok_or("the pinned key is none")?;
     let call = proof.call;
@@ -129,7 +143,17 @@ fn check(proof: &Proof<'_>) -> Result<(), String> {
     let now = now();
     let receipt = Receipt::verify(proof.receipt, &key, Some(&digest), now)
         .map_err(|error| error.to_string())?;
-    if receipt.outcome == "allow" { Ok(()) } else { Err("it does not allow".to_owned()) }
+    if receipt.outcome != "allow" {
+        return Err("it does not allow".to_owned());
+    }
+    // What the policy allows it allows each time; what a person approved runs once.
+    let Some(data) = proof.data_dir.filter(|_| receipt.ask.is_some()) else { return Ok(()) };
+    match used::claim(data, &receipt, call, now) {
+        Ok(()) => Ok(()),
+        Err(Unclaimed::Unwritten) if proof.is_elsewhere => Ok(()),
+        Err(Unclaimed::Unwritten) => Err("its use cannot be written down".to_owned()),
+        Err(Unclaimed::Used) => Err("it was used before".to_owned()),
+    }
 }
 
 /// Standard output, without a buffer: one answer is one write.

@@ -22,7 +22,7 @@ use portcullis_wire as wire;
 use serde_json::json;
 
 use crate::installed::Installed;
-use crate::{journal, now};
+use crate::{journal, now, pause};
 
 /// The variable that lets a worker fail, in builds for tests.
 pub const FAULT: &str = "PORTCULLIS_HOOK_FAULT";
@@ -70,7 +70,7 @@ fn judged(words: &[String]) -> anyhow::Result<String> {
         }
     };
     let data = places.data.clone().context("there is no home to keep a journal in")?;
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(4 << 10);
     std::io::stdin().lock().read_to_end(&mut bytes)?;
     let call = wire::calls::Call::read(&bytes).map_err(|error| anyhow!("{}", error.message))?;
     let (text, input) = call.text().map_err(|error| anyhow!("{}", error.message))?;
@@ -96,7 +96,10 @@ fn judged(words: &[String]) -> anyhow::Result<String> {
     };
     let live = Live::new();
     let world: &dyn World = if text.cwd.is_some() { &live } else { &Lexical };
-    let mut verdict = verdict(&policy, &engine_call, call.mode.as_deref(), world)?;
+    let verdict = verdict(&policy, &engine_call, call.mode.as_deref(), world)?;
+    let pause = pause::find(now());
+    pause::note(&data, pause.as_ref(), now())?;
+    let mut verdict = pause::lifted(pause.as_ref(), &text, verdict);
     canary::let_through(&data, &engine_call, &mut verdict);
     let (code, why) = match verdict.reasons.first() {
         Some(reason) => (reason.code.to_string(), redact(&reason.message).into_owned()),
@@ -106,6 +109,8 @@ fn judged(words: &[String]) -> anyhow::Result<String> {
     journal::append(&data, "call.judged", &digest, &noted, now())?;
     let needs_daemon = policy.hosts.daemon == DaemonUse::Required || has_own_profile(&layers);
     let answers_prompts = policy.hosts.answers_native_prompts;
+    // The process ends: nobody needs back what thousands of rules take.
+    std::mem::forget((policy, layers));
     Ok(line(verdict.outcome.name(), &code, &why, answers_prompts, needs_daemon))
 }
 

@@ -1,19 +1,19 @@
 //! What a host starts: its document on standard input, the exact answer on standard output.
 //!
 //! It cannot fail open: whatever happens, one answer is written, and it allows only what a verdict
-//! allows. The thread that was started first waits, checks and writes; reading, asking the daemon
-//! (`link`) and having a call judged here (`worker`) happen in a second one, which may panic or
-//! hang. This crate knows std and `serde_json` and nothing else, so that it starts at once; what it
-//! needs beyond that are functions in [`Started`]. To add a host, add a file under `hosts/` and a
-//! row to [`hosts::HOSTS`].
+//! allows. Reading, asking the daemon (`link`) and having a call judged here (`worker`) may panic
+//! or hang; a second thread watches them and answers where they do not (`watched`). This crate
+//! knows std and `serde_json` and nothing else, so that it starts at once; what it needs beyond
+//! that are functions in [`Started`]. To add a host, add a file under `hosts/` and a row to
+//! [`hosts::HOSTS`].
 
 use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub mod answer;
-mod beside;
 pub mod call;
 mod dropin;
 pub mod hosts;
@@ -22,18 +22,20 @@ mod json;
 mod link;
 pub mod options;
 pub mod told;
+mod watched;
 mod worker;
 
 use answer::{Answer, Printed};
-use beside::{Ended, beside};
 use call::{Call, Failure, Fields, Given, Part};
 use hosts::Host;
 use options::{Daemon, Options};
 use told::{Outcome, Told};
+use watched::{Early, watched};
 
-pub use beside::Signals;
 pub use http::Dial;
 pub use link::Proof;
+pub use watched::Signals;
+pub use worker::{Run, Trouble};
 
 /// How long a verdict may take.
 pub const VERDICT_LIMIT: Duration = Duration::from_secs(10);
@@ -49,6 +51,9 @@ const MOST_BYTES: u64 = 8 << 20;
 
 /// Checks a receipt: that its key signed it, and that it is about this very call.
 pub type Check = fn(&Proof<'_>) -> Result<(), String>;
+
+/// Says something in the name of the process, and ends it.
+pub type End = fn(&Printed);
 
 /// The environment: a name gives a value.
 pub type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
@@ -77,11 +82,15 @@ pub struct Started {
     pub dial: Dial,
     /// Has signals that would end this process written down instead.
     pub signals: Signals,
+    /// Starts a program and hears it out.
+    pub run: Run,
+    /// Says something in the name of the process, and ends it.
+    pub end: End,
 }
 
 /// Answers one document; gives the exit code.
 pub fn run(
-    started: Started,
+    started: &Started,
     stdin: Box<dyn Read + Send>,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
@@ -90,9 +99,9 @@ pub fn run(
     deliver(&printed, stdout, stderr)
 }
 
-/// Writes what is said. Where a document cannot be written, the reason on standard error and the
-/// exit code must do.
-fn deliver(printed: &Printed, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
+/// Writes what is said and gives the exit code. Where a document cannot be written, the reason on
+/// standard error and the exit code must do.
+pub fn deliver(printed: &Printed, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
     if !printed.stdout.is_empty() {
         let written = stdout.write_all(printed.stdout.as_bytes()).and_then(|()| stdout.flush());
         if written.is_err() {
@@ -106,7 +115,7 @@ fn deliver(printed: &Printed, stdout: &mut dyn Write, stderr: &mut dyn Write) ->
 
 const UNWRITTEN: &str = "Portcullis: the answer could not be written [HOOK_INTERNAL]";
 
-fn answer(started: Started, stdin: Box<dyn Read + Send>) -> Printed {
+fn answer(started: &Started, stdin: Box<dyn Read + Send>) -> Printed {
     let Some((name, words)) = started.arguments.split_first() else {
         return Printed::blocked(
             "Portcullis: the hook was started without a host [HOOK_BAD_INPUT]",
@@ -130,31 +139,47 @@ fn answer(started: Started, stdin: Box<dyn Read + Send>) -> Printed {
     }
 }
 
-/// Has the work done beside, and answers at the deadline whatever became of it.
+/// Has the work done, and answers at the deadline whatever became of it.
 fn supervised(
     host: &'static Host,
     options: Options,
-    started: Started,
+    started: &Started,
     stdin: Box<dyn Read + Send>,
 ) -> Printed {
     let options = Arc::new(options);
     let end = started.began + options.deadline;
     // What was understood so far: it says in which words a failure is told.
     let understood: Arc<Mutex<Option<Call>>> = Arc::default();
-    let signals = started.signals;
-    let work = {
-        let (options, understood) = (Arc::clone(&options), Arc::clone(&understood));
-        move || work(host, &options, &started, stdin, end, &understood)
+    let instead = {
+        let (options, understood, end) =
+            (Arc::clone(&options), Arc::clone(&understood), started.end);
+        move |early| {
+            let failure = match early {
+                Early::Late => Failure::new("HOOK_DEADLINE", "no answer in time; try again later"),
+                Early::Signal => {
+                    Failure::new("HOOK_INTERNAL", "the hook was told to end before it knew")
+                }
+            };
+            said(end, || failed(host, &options, taken(&understood).as_ref(), &failure));
+        }
     };
-    let failure = match beside(work, end, signals) {
-        Ended::Done(Ok(printed)) => return printed,
-        Ended::Done(Err(failure)) => failure,
-        Ended::Failed => Failure::new("HOOK_INTERNAL", "could not judge this call"),
-        Ended::Late => Failure::new("HOOK_DEADLINE", "no answer in time; try again later"),
-        Ended::Signal => Failure::new("HOOK_INTERNAL", "the hook was told to end before it knew"),
+    let work = || work(host, &options, started, stdin, end, &understood);
+    let failure = match watched(work, end, started.signals, instead) {
+        Some(Ok(printed)) => return printed,
+        Some(Err(failure)) => failure,
+        None => Failure::new("HOOK_INTERNAL", "could not judge this call"),
     };
-    let call = understood.lock().unwrap_or_else(PoisonError::into_inner).take();
-    failed(host, &options, call.as_ref(), &failure)
+    failed(host, &options, taken(&understood).as_ref(), &failure)
+}
+
+fn taken(understood: &Mutex<Option<Call>>) -> Option<Call> {
+    understood.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Ends the process with an answer; the one that blocks everywhere if even that one panics.
+fn said(end: End, answer: impl FnOnce() -> Printed) {
+    let printed = catch_unwind(AssertUnwindSafe(answer));
+    end(&printed.unwrap_or_else(|_| Printed::blocked(UNWRITTEN)));
 }
 
 /// How a failure is said: by exit code and reason, or by a document where the host wants one.
@@ -225,7 +250,7 @@ pub fn read(
 fn document(stdin: Box<dyn Read + Send>) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let mut stdin = stdin.take(MOST_BYTES + 1);
-    let mut chunk = vec![0; 64 << 10];
+    let mut chunk = [0; 8 << 10];
     loop {
         let count = match stdin.read(&mut chunk) {
             Ok(0) => break,
@@ -365,15 +390,11 @@ fn observe(
 }
 
 /// Agentbot's own hook: one answer and exit code 0, whatever happens.
-fn drop_in(started: Started, mut stdin: Box<dyn Read + Send>) -> Printed {
+fn drop_in(started: &Started, mut stdin: Box<dyn Read + Send>) -> Printed {
+    let denied = || dropin::denied("could not judge this call [HOOK_INTERNAL]");
     let words: Vec<String> = started.arguments.iter().skip(1).cloned().collect();
-    let signals = started.signals;
     // It has its own limits; this one only ends what hangs for ever.
-    let end = started.began + DROP_IN_LIMIT;
-    match beside(move || dropin::answer(&started, &words, &mut stdin), end, signals) {
-        Ended::Done(printed) => printed,
-        Ended::Failed | Ended::Late | Ended::Signal => {
-            dropin::denied("could not judge this call [HOOK_INTERNAL]")
-        }
-    }
+    let (end, last) = (started.end, started.began + DROP_IN_LIMIT);
+    let work = || dropin::answer(started, &words, &mut stdin);
+    watched(work, last, started.signals, move |_| said(end, denied)).unwrap_or_else(denied)
 }

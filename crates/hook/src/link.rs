@@ -67,6 +67,10 @@ pub struct Proof<'a> {
     pub call: &'a Call,
     /// The input it must be about: the call's, or what a person made of it.
     pub input: &'a str,
+    /// Where it can be written down that it was used.
+    pub data_dir: Option<&'a Path>,
+    /// Whether the daemon is elsewhere, and this directory perhaps nobody's to write.
+    pub is_elsewhere: bool,
 }
 
 /// Why no daemon was asked.
@@ -192,15 +196,17 @@ impl Place {
             return Ok(told);
         }
         // The input stands in the answer to the byte; a value would lose how it was written.
-        told.input = crate::call::Fields::read(&reply.body)
-            .ok()
-            .and_then(|fields| fields.raw("input").map(str::to_owned))
-            .filter(|input| input != "null");
+        if answer.get("input").is_some_and(|input| !input.is_null()) {
+            let fields = crate::call::Fields::read(&reply.body);
+            let fields = fields.map_err(|_| nonsense("its input cannot be read"))?;
+            told.input = fields.raw("input").map(str::to_owned);
+        }
         let receipt = answer.get("receipt").and_then(Value::as_str);
         let receipt = receipt.ok_or_else(|| unproven("the daemon gave no receipt"))?;
         let key = self.pinned().ok_or_else(|| unproven("no key of the daemon is known here"))?;
         let input = told.input.as_deref().unwrap_or(&call.input);
-        let proof = Proof { receipt, key: &key, call, input };
+        let (data_dir, is_elsewhere) = (self.data_dir.as_deref(), self.url.is_some());
+        let proof = Proof { receipt, key: &key, call, input, data_dir, is_elsewhere };
         (started.check)(&proof).map_err(|what| unproven(&format!("the receipt: {what}")))?;
         Ok(told)
     }

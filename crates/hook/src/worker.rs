@@ -4,9 +4,7 @@
 //! the worker said: one line of the known shape after a clean end counts, everything else is no
 //! verdict.
 
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::Started;
@@ -21,7 +19,24 @@ const LIMIT: Duration = Duration::from_secs(10);
 const MARGIN: Duration = Duration::from_millis(250);
 
 /// The longest line it may say.
-const MOST_BYTES: u64 = 64 << 10;
+const MOST_BYTES: usize = 64 << 10;
+
+/// Starts a program, feeds it these bytes and hears it out: what it said, if that was no more than
+/// so many bytes and it ended well within the limit. It is not left running.
+pub type Run = fn(&mut Command, &[u8], Duration, usize) -> Result<Vec<u8>, Trouble>;
+
+/// Why a program that was started has said nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It could not be started.
+    Unstarted,
+    /// It said too much, or could not be heard to the end.
+    CutOff,
+    /// It took too long.
+    Late,
+    /// It did not end well.
+    Died,
+}
 
 /// Has a call judged here, and noted in the journal.
 ///
@@ -30,7 +45,6 @@ const MOST_BYTES: u64 = 64 << 10;
 pub fn judge(started: &Started, place: &Place, call: &Call, end: Instant) -> Result<Told, Failure> {
     let left = end.saturating_duration_since(Instant::now());
     let left = left.checked_sub(MARGIN).unwrap_or(left / 2).min(LIMIT);
-    let end = Instant::now() + left;
     let mut command = Command::new(&started.program);
     command.args(["hook", "--worker"]);
     if place.is_named {
@@ -44,53 +58,13 @@ pub fn judge(started: &Started, place: &Place, call: &Call, end: Instant) -> Res
     if matches!(call.part, Part::Result | Part::Notice) {
         command.args(["--note", &call.event]);
     }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let failed = |what: &str| Failure::new("HOOK_INTERNAL", format!("local judging: {what}"));
-    let mut child = command.spawn().map_err(|_| failed("it could not be started"))?;
-    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else {
-        let _ = child.kill();
-        return Err(failed("it could not be started"));
-    };
     let body = call.body(place.installed.home.as_deref(), 0);
-    // Beside, because a worker that neither reads nor writes would hold us.
-    let beside = |work: Box<dyn FnOnce() + Send>| {
-        std::thread::Builder::new().stack_size(256 << 10).spawn(work).is_ok()
-    };
-    let writes = beside(Box::new(move || drop(stdin.write_all(body.as_bytes()))));
-    let (tell, told) = mpsc::channel();
-    let reads = beside(Box::new(move || {
-        let mut bytes = Vec::new();
-        let read = stdout.take(MOST_BYTES + 1).read_to_end(&mut bytes);
-        let _ = tell.send(read.map(|_| bytes));
-    }));
-    let said = if writes && reads {
-        told.recv_timeout(end.saturating_duration_since(Instant::now()))
-    } else {
-        Err(mpsc::RecvTimeoutError::Disconnected)
-    };
-    let Ok(said) = said else {
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(Failure::new("HOOK_DEADLINE", "local judging took too long"));
-    };
-    let said = said.map_err(|_| failed("its answer was cut off"));
-    if said.as_ref().is_ok_and(|said| said.len() as u64 > MOST_BYTES) {
-        let _ = child.kill();
+    let failed = |what: &str| Failure::new("HOOK_INTERNAL", format!("local judging: {what}"));
+    match (started.run)(&mut command, body.as_bytes(), left, MOST_BYTES) {
+        Ok(said) => Told::of_worker(&said).map_err(|what| failed(&format!("its answer: {what}"))),
+        Err(Trouble::Unstarted) => Err(failed("it could not be started")),
+        Err(Trouble::CutOff) => Err(failed("its answer was cut off")),
+        Err(Trouble::Late) => Err(Failure::new("HOOK_DEADLINE", "local judging took too long")),
+        Err(Trouble::Died) => Err(failed("it died")),
     }
-    // Its output is closed; what is left of it is its end, or it is ended.
-    while Instant::now() < end {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => {
-                return Told::of_worker(&said?)
-                    .map_err(|what| failed(&format!("its answer: {what}")));
-            }
-            Ok(Some(_)) => return Err(failed("it died")),
-            Ok(None) => std::thread::sleep(Duration::from_micros(200)),
-            Err(_) => break,
-        }
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-    Err(failed("it did not end"))
 }

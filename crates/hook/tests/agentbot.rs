@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use portcullis_hook::{Started, VERDICT_LIMIT, run};
+use portcullis_hook::{Started, Trouble, VERDICT_LIMIT, run};
 use serde_json::{Value, json};
 
 const CALL: &str = r#"{"tool":"bash","input":{"command":"npm publish"}}"#;
@@ -73,10 +73,12 @@ fn hook(stdin: &str, environment: &[(&str, &str)], arguments: &[&str], limit: Du
         check: |_| Err("nobody checks".to_owned()),
         dial: |path, _| UnixStream::connect(path),
         signals: |_| Ok(()),
+        run: |_, _, _, _| Err(Trouble::Unstarted),
+        end: |_| {},
     };
     let stdin = Box::new(Cursor::new(stdin.to_owned()));
     let (mut out, mut error) = (Vec::new(), Vec::new());
-    let code = run(started, stdin, &mut out, &mut error);
+    let code = run(&started, stdin, &mut out, &mut error);
     assert_eq!(code, 0, "the exit code is 0 whatever happens");
     let text = String::from_utf8(out).unwrap();
     assert!(text.ends_with('\n') && text.lines().count() == 1, "one line: {text:?}");

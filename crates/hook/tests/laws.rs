@@ -2,14 +2,15 @@
 
 #![cfg(test)]
 
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::os::unix::net::UnixStream;
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use portcullis_hook::answer::{Answer, Printed, reason};
 use portcullis_hook::call::{Call, Part};
 use portcullis_hook::hosts::HOSTS;
-use portcullis_hook::{Started, VERDICT_LIMIT, run};
+use portcullis_hook::{Started, Trouble, VERDICT_LIMIT, run};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -55,6 +56,29 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
 /// Programs that a worker may turn out to be: none, one that fails, is silent, or repeats.
 const WORKERS: &[&str] = &["/nothing", "/bin/false", "/bin/true", "/bin/cat", "/bin/echo"];
 
+/// Feeds a worker and hears it out, within its limit; what it says is short.
+fn hear(
+    command: &mut Command,
+    input: &[u8],
+    limit: Duration,
+    _most: usize,
+) -> Result<Vec<u8>, Trouble> {
+    let end = Instant::now() + limit;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|_| Trouble::Unstarted)?;
+    let _ = child.stdin.take().unwrap().write_all(input);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return Err(Trouble::Late);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let output = child.wait_with_output().unwrap();
+    if output.status.success() { Ok(output.stdout) } else { Err(Trouble::Died) }
+}
+
 fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
     let words = [host, event, "--daemon", "off", "--deadline-ms", "3000"];
     let started = Started {
@@ -69,9 +93,11 @@ fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
         check: |_| Ok(()),
         dial: |path, _| UnixStream::connect(path),
         signals: |_| Ok(()),
+        run: hear,
+        end: |_| {},
     };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let code = run(started, Box::new(Cursor::new(stdin.to_owned())), &mut stdout, &mut stderr);
+    let code = run(&started, Box::new(Cursor::new(stdin.to_owned())), &mut stdout, &mut stderr);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Printed { stdout: text(stdout), stderr: text(stderr), code }
 }

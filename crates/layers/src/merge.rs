@@ -1,6 +1,7 @@
 //! The layers of a policy: which files there are for a directory, and what counts of each.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use portcullis_engine::{Policy, PolicyError, PolicyText, Source};
 
@@ -18,9 +19,9 @@ pub struct Layer {
     /// What stands in it.
     pub text: String,
     /// What it says.
-    pub said: PolicyText,
+    pub said: Arc<PolicyText>,
     /// What of that counts.
-    pub counted: PolicyText,
+    pub counted: Arc<PolicyText>,
     /// The keys that do not count because nobody has trusted the file yet.
     pub left_out: Vec<String>,
 }
@@ -90,7 +91,7 @@ impl Layers {
     /// One of them says what only a stronger one may.
     pub fn policy(&self) -> Result<Policy, LayerError> {
         let counted: Vec<_> =
-            self.layers.iter().map(|layer| (layer.source, layer.counted.clone())).collect();
+            self.layers.iter().map(|layer| (layer.source, &*layer.counted)).collect();
         Policy::of_layers(&counted).map_err(|error| self.broken(error))
     }
 
@@ -104,7 +105,8 @@ impl Layers {
         let Some(text) = read.map_err(unreadable)? else { return Ok(false) };
         match PolicyText::from_toml(&text) {
             Ok(said) => {
-                let (path, counted) = (path.to_owned(), said.clone());
+                let said = Arc::new(said);
+                let (path, counted) = (path.to_owned(), Arc::clone(&said));
                 let left_out = Vec::new();
                 self.layers.push(Layer { source, path, text, said, counted, left_out });
                 Ok(true)
@@ -132,7 +134,7 @@ impl Layers {
             )),
             Err(error) => self.warnings.push(error.to_string()),
         }
-        layer.counted = stricter;
+        layer.counted = Arc::new(stricter);
         layer.left_out = left_out;
     }
 

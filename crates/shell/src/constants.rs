@@ -6,6 +6,7 @@
 //! nothing is. An expansion that fails makes bash skip the rest of its line, so after one that
 //! can fail nothing is known for good.
 
+mod assign;
 mod effect;
 mod walk;
 

@@ -4,14 +4,19 @@
 //! keep the text before them, and everything else taints. Parameters are unknown here unless
 //! [`constants`] found an assignment that must have been made.
 
+mod braces;
+mod field;
+mod parameter;
+
+use field::{End, Field};
+
 use crate::constants::{self, Constants};
 use crate::dialect::Dialect;
 use crate::limits::Limits;
-use crate::sequence::Sequence;
 use crate::span::{Span, narrow};
 use crate::tree::{List, Tree};
 use crate::value::{Stored, TaintKind};
-use crate::word::{Action, Expansion, Part, PartKind, Place, Prefix, Word};
+use crate::word::{Expansion, Part, PartKind, Place, Prefix, Word};
 
 /// Folds every word of the tree.
 pub(crate) fn fold(tree: &mut Tree) {
@@ -67,49 +72,6 @@ fn value_of_quoted(tree: &Tree, parts: &[Part]) -> Option<Span> {
     }
 }
 
-/// One field while it grows.
-#[derive(Clone, Copy, Debug, Default)]
-struct Field {
-    /// Its text so far, a span of the tree's text.
-    text: Span,
-    /// What ended our knowledge of it.
-    end: Option<End>,
-    /// Whether a quote keeps the field even if it is empty.
-    is_kept: bool,
-    /// Whether a blank ended the field, so that what follows belongs to the next.
-    is_closed: bool,
-}
-
-impl Field {
-    fn is_filled(&self) -> bool {
-        self.is_kept || self.end.is_some() || !self.text.is_empty()
-    }
-
-    /// Adds text, without a copy where it follows what is there.
-    fn append(&mut self, tree: &mut Tree, added: Span) {
-        if self.end.is_some() || self.is_closed || added.is_empty() {
-            return;
-        }
-        if self.text.is_empty() {
-            self.text = added;
-        } else if self.text.end == added.start {
-            self.text.end = added.end;
-        } else {
-            if self.text.end as usize != tree.text.len() {
-                self.text = tree.copy(self.text);
-            }
-            self.text.end = tree.copy(added).end;
-        }
-    }
-}
-
-/// Why the text of a field ends before the field does.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    Pattern,
-    Taint { kind: TaintKind, span: Span, one_field: bool },
-}
-
 struct Folder<'t, 'c> {
     tree: &'t mut Tree,
     known: &'c Constants,
@@ -147,10 +109,10 @@ impl<'t, 'c> Folder<'t, 'c> {
             return Stored::Tainted { kind: TaintKind::TooMany, span, prefix, one_field: !is_list };
         }
         if self.fields.is_empty() && (!is_list || self.first.is_filled()) {
-            return store(self.first, !is_list);
+            return self.first.store(!is_list);
         }
         let kept = self.fields.iter().filter(|field| field.is_filled());
-        let members: Vec<Stored> = kept.map(|&field| store(field, !is_list)).collect();
+        let members: Vec<Stored> = kept.map(|&field| field.store(!is_list)).collect();
         if let [only] = *members {
             return only;
         }
@@ -317,175 +279,12 @@ impl<'t, 'c> Folder<'t, 'c> {
         })
     }
 
-    fn parameter(&mut self, span: Span, expansion: List<Expansion>, quoted: bool) {
-        let value = self.tree.only(expansion).copied().and_then(|e| self.constant(e));
-        match value {
-            None => {
-                let one_field = quoted && !self.is_list(expansion);
-                self.taint(TaintKind::Parameter, span, one_field);
-            }
-            Some(value) if quoted || !self.splits => {
-                self.append(value);
-                self.check_size(span);
-            }
-            Some(value) => self.split(value, span),
-        }
-    }
-
-    /// The value of an expansion that only reads a constant.
-    fn constant(&self, expansion: Expansion) -> Option<Span> {
-        // Braces are expanded as text, so a name without braces of its own may grow.
-        let is_settled = expansion.braced || !self.has_braces;
-        let is_plain =
-            is_settled && expansion.prefix == Prefix::None && expansion.subscript.is_empty();
-        if !is_plain {
-            return None;
-        }
-        let value = self.known.get(self.tree, self.tree.text(expansion.name))?;
-        let is_read = expansion.operator == Action::Read;
-        (is_read || expansion.operator == Action::Default && !value.is_empty()).then_some(value)
-    }
-
-    /// A constant outside quotes: blanks part it into fields, and signs of patterns match files.
-    fn split(&mut self, value: Span, span: Span) {
-        let text = self.tree.text(value);
-        let is_sign = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\' | b'(');
-        if !self.known.splits_on_blanks || text.iter().any(is_sign) {
-            self.taint(TaintKind::Parameter, span, false);
-            return;
-        }
-        // Only bash splits the target of a redirection.
-        let has_blank = text.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
-        let is_doubtful = matches!(self.place, Place::Target | Place::AssignmentArgument);
-        if has_blank && is_doubtful && self.tree.dialect != Dialect::Bash {
-            self.taint(TaintKind::Parameter, span, false);
-            return;
-        }
-        let mut after = Vec::new();
-        for mut field in self.each().to_vec() {
-            if field.end.is_some() || field.is_closed {
-                // What is split off it makes another field of it.
-                if let Some(End::Taint { one_field, .. }) = &mut field.end {
-                    *one_field &= !has_blank;
-                }
-                after.push(field);
-                continue;
-            }
-            let mut from = value.start;
-            for at in value.start..value.end {
-                let byte = self.tree.text.get(at as usize).copied().unwrap_or(0);
-                if !matches!(byte, b' ' | b'\t' | b'\n') {
-                    continue;
-                }
-                field.append(self.tree, Span { start: from, end: at });
-                from = at + 1;
-                if field.is_filled() {
-                    after.push(Field { is_closed: true, ..field });
-                    field = Field::default();
-                }
-                if after.len() > Limits::FIELDS {
-                    self.overflow = Some(span);
-                    return;
-                }
-            }
-            field.append(self.tree, Span { start: from, end: value.end });
-            after.push(field);
-        }
-        if after.len() > Limits::FIELDS {
-            self.overflow = Some(span);
-            return;
-        }
-        if let [only] = *after {
-            self.first = only;
-            self.fields.clear();
-        } else {
-            self.fields = after;
-        }
-        self.check_size(span);
-    }
-
     /// Gives up where values grow beyond what is kept.
     fn check_size(&mut self, span: Span) {
         let bytes: usize = self.each().iter().map(|field| field.text.len()).sum();
         if bytes > Limits::VALUE_BYTES || self.tree.text.len() > self.most_text() {
             self.first.text = Span::default();
             self.overflow = Some(span);
-        }
-    }
-
-    /// Braces come before splitting: behind a split constant their order is not followed.
-    fn is_split_before(&mut self, span: Span) -> bool {
-        let is_split = self.each().iter().any(|field| field.is_closed);
-        if is_split {
-            self.first.text = Span::default();
-            self.overflow = Some(span);
-        }
-        is_split
-    }
-
-    fn brace(&mut self, span: Span, alternatives: List<Word>) {
-        if self.is_split_before(span) {
-            return;
-        }
-        let before = self.each().to_vec();
-        let begin = before.first().copied().unwrap_or_default();
-        let mut after = Vec::new();
-        for field in before {
-            for at in alternatives.range() {
-                let Some(word) = self.tree.words.get(at).copied() else { continue };
-                self.fields.clear();
-                self.first = field;
-                self.parts(word.parts, false);
-                after.extend_from_slice(self.each());
-                if after.len() > Limits::FIELDS {
-                    self.overflow = Some(span);
-                }
-                if self.overflow.is_some() {
-                    self.first = begin;
-                    return;
-                }
-            }
-        }
-        self.fields = after;
-        self.check_size(span);
-    }
-
-    fn sequence(&mut self, span: Span) {
-        if self.is_split_before(span) {
-            return;
-        }
-        let inner = Span { start: span.start.saturating_add(1), end: span.end.saturating_sub(1) };
-        let Some(sequence) = Sequence::read(self.tree.text(inner)) else { return };
-        if !sequence.is_plain() {
-            self.taint(TaintKind::Brace, span, false);
-            return;
-        }
-        let before = self.each().to_vec();
-        if sequence.len().saturating_mul(before.len() as u64) > Limits::FIELDS as u64 {
-            self.overflow = Some(span);
-            return;
-        }
-        let texts: Vec<Vec<u8>> = sequence.texts().collect();
-        self.fields.clear();
-        for field in before {
-            for text in &texts {
-                let mut field = field;
-                let added = self.tree.keep(text);
-                field.append(self.tree, added);
-                self.fields.push(field);
-            }
-        }
-        self.check_size(span);
-    }
-}
-
-fn store(field: Field, is_single: bool) -> Stored {
-    match field.end {
-        None => Stored::Literal(field.text),
-        Some(End::Pattern) => Stored::Pattern(field.text),
-        Some(End::Taint { kind, span, one_field }) => {
-            let one_field = one_field || is_single;
-            Stored::Tainted { kind, span, prefix: field.text, one_field }
         }
     }
 }

@@ -90,7 +90,10 @@ pub fn hazards(text: &[u8]) -> Vec<Hazard> {
         let span = Span::new(0, 1);
         found.push(Hazard { kind: HazardKind::OptionSign, span, code: u32::from(sign) });
     }
-    if !text.iter().any(|&byte| byte >= 0x7F || byte == b'\r') {
+    // Whole pieces are looked at at once.
+    let is_odd = |byte: &u8| u8::from(*byte >= 0x7F) | u8::from(*byte == b'\r');
+    let mut pieces = text.chunks(32);
+    if pieces.all(|piece| piece.iter().fold(0, |odd, byte| odd | is_odd(byte)) == 0) {
         return found;
     }
     let mut at = 0;

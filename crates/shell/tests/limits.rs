@@ -199,14 +199,32 @@ fn constants_at_one_time() {
 
 #[test]
 fn bytes_made_from_the_text() {
-    // Every level of a stripped here-document copies what is inside it.
-    let nest = |depth: usize| {
-        let open: Vec<String> = (0..depth).map(|at| format!("cat <<-E{at}\n\tx$(")).collect();
-        let close: Vec<String> = (0..depth).rev().map(|at| format!(")\n\tE{at}\n")).collect();
-        format!("{}a{}", open.concat(), close.concat())
+    // Every level of backticks copies what is inside it, and escapes its own twice as often: a
+    // text that may be judged has no room for levels enough to spend what its length brings.
+    let mut text = "a \\b".to_owned();
+    let mut depth = 0;
+    while text.len() < Limits::JUDGING.bytes / 2 {
+        text = format!("a `{}`", text.replace('\\', "\\\\").replace('`', "\\`"));
+        depth += 1;
+    }
+    assert!(depth < 16, "{depth} levels copy the text as often");
+    assert!(is_read(&parse(&text), "backticks"), "{depth} levels");
+}
+
+#[test]
+fn look_ahead() {
+    // Ten brackets are nine times two of them, and each pair looks for its end: one more byte
+    // inside costs nine and brings eight.
+    const DEPTH: usize = 10;
+    let nest =
+        |bytes: usize| format!("{}{}{}", "(".repeat(DEPTH), "a".repeat(bytes), " )".repeat(DEPTH));
+    let spent = |bytes: usize| -> usize {
+        let closer = |level: usize| DEPTH + bytes + 2 * (DEPTH - 1 - level) + 1;
+        (0..DEPTH - 1).map(|level| closer(level + 1) - level - 1).sum()
     };
-    let read: Vec<bool> = (1..=64).map(|depth| is_read(&parse(&nest(depth)), "<<-")).collect();
-    assert!(read[7], "eight levels are not read");
-    assert!(read.is_sorted_by(|deep, deeper| deep >= deeper), "a deeper nest is read again");
-    assert!(!read[63], "64 levels are read");
+    let most = (1..8192).find(|&bytes| spent(bytes) == Limits::look_ahead(nest(bytes).len()));
+    let most = most.unwrap();
+    for (bytes, want) in [(most - 1, true), (most, true), (most + 1, false)] {
+        assert_eq!(is_read(&parse(&nest(bytes)), "(("), want, "{bytes} of {most} bytes");
+    }
 }

@@ -43,7 +43,20 @@ impl Content {
 /// What was moved: each table with its rows.
 pub type Moved = Vec<(&'static str, u64)>;
 
-/// Moves everything; `progress` hears the table and how many of its rows have come so far.
+/// How far a move has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Whether the rows are read again, after all have come.
+    pub is_check: bool,
+    /// The table they are of.
+    pub table: &'static str,
+    /// How many rows of all tables are through.
+    pub rows: u64,
+    /// How many there were when it began.
+    pub of: u64,
+}
+
+/// Moves everything; `progress` hears how far it has come.
 ///
 /// # Errors
 /// A store cannot be used, the destination is not empty, or what arrived is not what was sent;
@@ -51,23 +64,26 @@ pub type Moved = Vec<(&'static str, u64)>;
 pub async fn copy(
     from: &str,
     to: &str,
-    mut progress: impl FnMut(&'static str, u64) + Send,
+    mut progress: impl FnMut(Progress) + Send,
 ) -> Result<Moved, StoreError> {
     // Both get the shape this version knows; nothing else is written to the source.
     close(from).await?;
     close(to).await?;
+    let of = count(from).await?;
     let (sender, mut between) = mpsc::channel::<Batch>(WAITING);
     let (onwards, receiver) = mpsc::channel::<Batch>(WAITING);
     let reading = tokio::spawn(read(from.to_owned(), sender));
     let writing = tokio::spawn(write(to.to_owned(), receiver));
     let mut sent = [Content::default(); TABLES.len()];
+    let mut through = 0;
     while let Some((table, rows)) = between.recv().await {
         if let (Some(content), Some(Table { name, .. })) = (sent.get_mut(table), TABLES.get(table))
         {
             for row in &rows {
                 content.add(row);
             }
-            progress(name, content.rows);
+            through += u64::try_from(rows.len()).unwrap_or(0);
+            progress(Progress { is_check: false, table: name, rows: through, of });
         }
         if onwards.send((table, rows)).await.is_err() {
             // The writer has given up; it knows why.
@@ -84,7 +100,7 @@ pub async fn copy(
     read?;
     drop(onwards);
     joined(writing.await)?;
-    let arrived = content(to).await?;
+    let arrived = content(to, through, &mut progress).await?;
     for (table, (sent, arrived)) in TABLES.iter().zip(sent.iter().zip(&arrived)) {
         if sent != arrived {
             return Err(broken(&format!(
@@ -97,19 +113,42 @@ pub async fn copy(
 }
 
 /// What a store holds now.
-async fn content(address: &str) -> Result<Vec<Content>, StoreError> {
+async fn content(
+    address: &str,
+    of: u64,
+    progress: &mut (impl FnMut(Progress) + Send),
+) -> Result<Vec<Content>, StoreError> {
     let (sender, mut rows) = mpsc::channel::<Batch>(WAITING);
     let reading = tokio::spawn(read(address.to_owned(), sender));
     let mut content = vec![Content::default(); TABLES.len()];
+    let mut through = 0;
     while let Some((table, rows)) = rows.recv().await {
-        if let Some(content) = content.get_mut(table) {
+        if let (Some(content), Some(Table { name, .. })) =
+            (content.get_mut(table), TABLES.get(table))
+        {
             for row in &rows {
                 content.add(row);
             }
+            through += u64::try_from(rows.len()).unwrap_or(0);
+            progress(Progress { is_check: true, table: name, rows: through, of });
         }
     }
     joined(reading.await)?;
     Ok(content)
+}
+
+/// How many rows a store holds.
+async fn count(address: &str) -> Result<u64, StoreError> {
+    let counts: Vec<String> =
+        TABLES.iter().map(|table| format!("(SELECT count(*) FROM {})", table.name)).collect();
+    let text = format!("SELECT {}", counts.join(" + "));
+    let counted: i64 = if is_postgres(address) {
+        Postgres::connection(address).await?.query_one(&text, &[]).await?.try_get(0)?
+    } else {
+        let db = rusqlite::Connection::open(Sqlite::path_of(address)?)?;
+        db.query_row(&text, [], |row| row.get(0))?
+    };
+    Ok(u64::try_from(counted).unwrap_or(0))
 }
 
 async fn close(address: &str) -> Result<(), StoreError> {

@@ -17,11 +17,12 @@ pub mod records;
 mod rows;
 pub mod sqlite;
 
-pub use copy::{Moved, copy};
+pub use copy::{Moved, Progress, copy};
 pub use postgres::Postgres;
 pub use records::{
-    AskFilter, AskRecord, AuditFilter, AuditRecord, DeviceRecord, GrantFilter, GrantRecord, Head,
-    KeyRecord, Opened, Opening, PairingRecord, Pruned, Retention, RunRecord, SessionRecord,
+    AskFilter, AskOrder, AskRecord, AuditFilter, AuditRecord, Called, DeviceRecord, GrantFilter,
+    GrantRecord, Head, KeyRecord, Opened, Opening, PairingRecord, Pruned, Retention, RunRecord,
+    SessionRecord, Signing,
 };
 pub use sqlite::Sqlite;
 
@@ -133,7 +134,16 @@ pub trait Asks: Send + Sync {
     /// An ask in whatever state.
     async fn ask(&self, id: Id) -> Result<Option<AskRecord>, StoreError>;
 
-    /// The asks a filter names, oldest first.
+    /// These asks in whatever state, those that there are, in any order: one journey for all.
+    async fn asks_of(&self, ids: &[Id]) -> Result<Vec<AskRecord>, StoreError> {
+        let mut found = Vec::with_capacity(ids.len());
+        for id in ids {
+            found.extend(self.ask(*id).await?);
+        }
+        Ok(found)
+    }
+
+    /// The asks a filter names, in its order.
     async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError>;
 
     /// How many asks are pending in all.
@@ -331,6 +341,20 @@ pub trait Store: Asks + Grants + Keys + Devices + Runs + Audit {
         Ok(())
     }
 
+    /// Agrees on the key that all nodes sign with, by its public half: the first one stands. One
+    /// that differs takes its place only while no other node is there.
+    async fn signing_key(&self, own: [u8; 32]) -> Result<Signing, StoreError> {
+        let _ = own;
+        Ok(Signing::Agreed)
+    }
+
+    /// Tells other nodes how often agents called at this one, and hears what they told in the last
+    /// seconds: sums that only grow while a node is up. Nothing where there is one node.
+    async fn share_calls(&self, node: Id, own: &[Called]) -> Result<Vec<Called>, StoreError> {
+        let _ = (node, own);
+        Ok(Vec::new())
+    }
+
     /// Whether nobody else had the store open when it was opened here: what is remembered only
     /// while the authority runs begins anew then.
     fn is_alone(&self) -> bool {
@@ -346,6 +370,9 @@ pub trait Store: Asks + Grants + Keys + Devices + Runs + Audit {
     fn newest_change(&self) -> u64 {
         u64::MAX
     }
+
+    /// How many changes this node has begun that are not committed yet.
+    fn queued(&self) -> usize;
 
     /// The name of this node's chain.
     fn node(&self) -> &str;

@@ -9,7 +9,7 @@ use portcullis_approval::audit::Entry;
 use portcullis_approval::{Id, Moment};
 use tokio::sync::{oneshot, watch};
 
-use crate::records::{Pruned, Retention};
+use crate::records::{Called, Pruned, Retention, Signing};
 use crate::rows::number;
 use crate::{Audit, Store, StoreError, broken};
 pub(crate) use address::Address;
@@ -29,6 +29,7 @@ mod pool;
 mod prune;
 mod runs;
 mod schema;
+mod shared;
 mod tls;
 pub(crate) mod values;
 mod writer;
@@ -42,9 +43,6 @@ const TOUCH: &str = "WITH touched AS (INSERT INTO chains (node, seq, hash, posit
     SELECT count(*) FROM touched";
 
 const UNTOUCH: &str = "DELETE FROM chains WHERE node = ''";
-
-const SET_POLICY: &str = "INSERT INTO shared_policy (one, text) VALUES (TRUE, $1) \
-    ON CONFLICT (one) DO UPDATE SET text = excluded.text";
 
 const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
@@ -116,13 +114,19 @@ impl Store for Postgres {
     }
 
     async fn policy(&self) -> Result<Option<String>, StoreError> {
-        let query = Statement::new("SELECT text FROM shared_policy", Vec::new());
-        Ok(self.readers.first(query, |row| row.text(0)).await?.flatten())
+        self.shared_policy().await
     }
 
     async fn set_policy(&self, text: &str) -> Result<(), StoreError> {
-        let statement = Statement::new(SET_POLICY, values![text]);
-        self.writer.run(Some(statement), Vec::new(), |_| Done::nothing(())).await
+        self.share_policy(text).await
+    }
+
+    async fn signing_key(&self, own: [u8; 32]) -> Result<Signing, StoreError> {
+        self.agree(own).await
+    }
+
+    async fn share_calls(&self, node: Id, own: &[Called]) -> Result<Vec<Called>, StoreError> {
+        self.tell_calls(node, own).await
     }
 
     fn is_alone(&self) -> bool {
@@ -131,6 +135,10 @@ impl Store for Postgres {
 
     fn bell(&self) -> watch::Receiver<u64> {
         self.bell.clone()
+    }
+
+    fn queued(&self) -> usize {
+        self.writer.queued()
     }
 
     fn node(&self) -> &str {

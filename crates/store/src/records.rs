@@ -70,6 +70,29 @@ impl From<Vec<Entry>> for Opening {
     }
 }
 
+/// In which order asks come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AskOrder {
+    /// The oldest first.
+    #[default]
+    Oldest,
+    /// The riskiest first, of those the newest: as an inbox has them.
+    Riskiest,
+}
+
+impl AskOrder {
+    /// The order as every database reads it.
+    pub(crate) const fn columns(self) -> &'static str {
+        match self {
+            AskOrder::Oldest => "a.id",
+            AskOrder::Riskiest => {
+                "CASE t.tier WHEN 'destructive' THEN 0 WHEN 'dangerous' THEN 1 \
+                 WHEN 'review' THEN 2 ELSE 3 END, a.opened_at DESC, a.id DESC"
+            }
+        }
+    }
+}
+
 /// Which asks.
 #[derive(Clone, Debug)]
 pub struct AskFilter {
@@ -89,6 +112,8 @@ pub struct AskFilter {
     pub digest: Option<String>,
     /// Younger than this one.
     pub after: Option<Id>,
+    /// In this order.
+    pub order: AskOrder,
     /// At most so many.
     pub limit: usize,
 }
@@ -106,6 +131,7 @@ impl AskFilter {
             run: None,
             digest: None,
             after: None,
+            order: AskOrder::Oldest,
             limit,
         }
     }
@@ -318,6 +344,30 @@ pub struct Retention {
     pub days: u64,
     /// Megabytes of the whole store.
     pub megabytes: u64,
+}
+
+/// How often an agent called at one node since that came up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Called {
+    /// The node, by an id of its own for each time it comes up.
+    pub node: Id,
+    /// The key it called with.
+    pub key: Id,
+    /// The agent.
+    pub agent: String,
+    /// How often.
+    pub calls: u64,
+}
+
+/// Whether a node signs with the key that the others sign with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signing {
+    /// It does.
+    Agreed,
+    /// It does from now on: nobody else is there, and this public key counted before.
+    Replaced([u8; 32]),
+    /// It does not: the others sign with the key of this public half.
+    Other([u8; 32]),
 }
 
 /// What was removed.

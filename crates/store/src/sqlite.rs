@@ -93,6 +93,10 @@ impl Store for Sqlite {
         self.writer.newest_change()
     }
 
+    fn queued(&self) -> usize {
+        self.writer.queued()
+    }
+
     fn node(&self) -> &str {
         &self.node
     }

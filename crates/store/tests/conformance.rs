@@ -42,6 +42,7 @@ macro_rules! laws {
         $suite! {
         asks::{
             an_ask_reads_back_as_it_was_opened,
+            several_asks_are_read_at_once,
             a_decision_reads_back_as_it_was_made,
             the_same_call_is_found_in_any_state,
             an_identical_call_that_is_pending_is_joined,
@@ -49,6 +50,7 @@ macro_rules! laws {
             no_more_asks_of_a_key_are_pending_than_may_be,
             an_ask_is_settled_once,
             filters_name_what_they_say,
+            the_riskiest_come_first_and_of_those_the_newest,
             what_is_due_comes_by_its_deadline,
         },
         claims::{

@@ -119,7 +119,7 @@ pub struct Decision {
 /// `GET /v1/asks`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Asks {
-    /// The asks, oldest first.
+    /// The asks, oldest first unless another order was asked for.
     pub asks: Vec<Ask>,
     /// Where the next page begins, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -62,7 +62,7 @@ impl Serialize for Act<'_> {
             map.serialize_entry("touches", &Each(&self.0.touched, Touched))?;
         }
         if let Some(directory) = &self.0.act.directory {
-            map.serialize_entry("directory", directory)?;
+            map.serialize_entry("directory", &**directory)?;
         }
         if let Some(soft) = self.0.act.soft {
             map.serialize_entry("soft", soft)?;

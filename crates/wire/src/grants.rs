@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::asks::raw;
+use crate::asks::{Changed, raw};
 
 /// One grant.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -82,7 +82,7 @@ pub struct Grants {
     pub after: Option<String>,
 }
 
-/// `POST /v1/grants` and `POST /v1/grants/preview`: an offer of an ask, for good.
+/// `POST /v1/grants`: an offer of an ask, for good.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewGrant {
@@ -90,6 +90,19 @@ pub struct NewGrant {
     pub ask: String,
     /// The rule.
     pub rule: String,
+}
+
+/// `POST /v1/grants/preview`: an offer of an ask, and calls to try it on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPreview {
+    /// An ask that offered the rule, settled or not.
+    pub ask: String,
+    /// The rule.
+    pub rule: String,
+    /// Other inputs for the ask's call, sixteen at most.
+    #[serde(default)]
+    pub tries: Vec<Changed>,
 }
 
 /// What a rule would have answered.
@@ -103,6 +116,8 @@ pub struct Preview {
     pub covered: usize,
     /// Some of those, the newest first.
     pub examples: Vec<Example>,
+    /// What each of the inputs to try would come to with the rule.
+    pub tried: Vec<&'static str>,
 }
 
 /// A call that a rule would have allowed.

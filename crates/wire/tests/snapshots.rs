@@ -24,7 +24,7 @@ fn publish() -> Verdict {
             EffectOn::new(Effect::Read, Target::Path("package.json".to_owned())),
             EffectOn::of(Effect::Unknown),
         ],
-        directory: Some("/home/dev/proj".to_owned()),
+        directory: Some("/home/dev/proj".into()),
         soft: Some("writes a log of its run"),
         ..Act::default()
     };
@@ -55,7 +55,7 @@ fn publish() -> Verdict {
         is_listing: false,
     };
     let judged = JudgedAct {
-        act,
+        act: Box::new(act),
         touched: vec![touched],
         findings: vec![finding],
         tier: Tier::Review,

@@ -6,6 +6,7 @@ import type { PageProps } from "../app";
 import { Empty, Fault, Loading, Revoke, Said } from "../chips";
 import { said, useChanges, useLoad, useNow } from "../hooks";
 import * as notify from "../notify";
+import { line } from "../show";
 import type { Key } from "../wire";
 import { ago, moment } from "../words";
 
@@ -40,7 +41,7 @@ const NewKey = ({ onMade }: { onMade: () => void }) => {
       {failure && <Fault message={failure} />}
       {made?.key && (
         <p class="note" role="status">
-          <b>{made.name}</b>: <code class="secret">{made.key}</code>
+          <b>{line(made.name)}</b>: <code class="secret">{made.key}</code>
           <br />
           It is shown this once. Keep it where only its owner reads.
         </p>
@@ -60,7 +61,7 @@ const KeyRow = ({ of, onRevoked }: { of: Key; onRevoked: () => void }) => {
           <Said text={of.name} /> <span class={`chip role-${of.role}`}>{of.role}</span>
         </p>
         <p class="faint">
-          {of.owners ? `for ${of.owners.join(", ")}` : "for every owner"} · made {moment(of.made_at)}
+          {of.owners ? `for ${line(of.owners.join(", "))}` : "for every owner"} · made {moment(of.made_at)}
           {of.expires_at && ` · until ${moment(of.expires_at)}`}
           {of.revoked_at && ` · revoked ${moment(of.revoked_at)}`}
         </p>
@@ -76,7 +77,7 @@ const Browsers = () => {
   const [link, setLink] = useState<string>();
   const [fault, setFault] = useState<string>();
   const now = useNow();
-  const [mayNotify, setMayNotify] = useState(notify.state());
+  const [mayNotify, setMayNotify] = useState(notify.state);
   const out = async (id: string, isThis: boolean) => {
     try {
       if (isThis) {
@@ -123,7 +124,7 @@ const Browsers = () => {
             <li class="row-card" key={browser.id}>
               <div class="row-main">
                 <p class="row-what">
-                  {browser.name} {browser.is_this && <span class="chip plain">this one</span>}
+                  <Said text={browser.name} /> {browser.is_this && <span class="chip plain">this one</span>}
                 </p>
                 <p class="faint">
                   signed in {ago(browser.made_at, now)}

@@ -65,7 +65,7 @@ export const GrantsPage = ({ feed }: PageProps) => {
   const now = useNow();
   const [isAll, setAll] = useState(false);
   const { value, failure, again } = useLoad(() => api.grants(isAll), [isAll, changes]);
-  const grants = [...(value?.grants ?? [])].reverse();
+  const grants = [...(value ?? [])].reverse();
   return (
     <div class="page">
       <div class="page-head">

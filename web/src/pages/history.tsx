@@ -4,7 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import * as api from "../api";
 import { Empty, Fault, Loading, OutcomeSign, Said, TierSign } from "../chips";
 import { Command } from "../command";
-import { said, useCalm } from "../hooks";
+import { said, useCalm, useLoad } from "../hooks";
+import { line } from "../show";
 import type { PastCall } from "../wire";
 import { Why, explainCall } from "../why";
 import { TIERS, commandOf, ending, isCommand, moment, title } from "../words";
@@ -84,10 +85,10 @@ export const HistoryPage = () => {
   const [failure, setFailure] = useState<string>();
   const [open, setOpen] = useState<string>();
   const q = useCalm(words, 250);
-  const who = useCalm(agent, 250);
+  const names = useLoad(() => api.stats(90), []).value?.agents.map((one) => one.agent) ?? [];
   const filter = (): api.HistoryFilter => {
     const back = SINCE.find(([name]) => name === since)?.[2] ?? 0;
-    return { q, outcome, tier, agent: who, ...(back ? { since: new Date(Date.now() - back).toISOString() } : {}) };
+    return { q, outcome, tier, agent, ...(back ? { since: new Date(Date.now() - back).toISOString() } : {}) };
   };
   useEffect(() => {
     const abort = new AbortController();
@@ -100,7 +101,7 @@ export const HistoryPage = () => {
       (error: unknown) => !abort.signal.aborted && setFailure(said(error)),
     );
     return () => abort.abort();
-  }, [q, outcome, tier, who, since]);
+  }, [q, outcome, tier, agent, since]);
   const more = () =>
     api.history({ ...filter(), ...(after ? { after } : {}) }).then(
       (page) => {
@@ -135,13 +136,20 @@ export const HistoryPage = () => {
             </option>
           ))}
         </select>
-        <input type="text" placeholder="agent" aria-label="agent" value={agent} onInput={(event) => setAgent(event.currentTarget.value)} />
+        <select aria-label="agent" value={names.indexOf(agent)} onChange={(event) => setAgent(names[Number(event.currentTarget.value)] ?? "")}>
+          <option value={-1}>any agent</option>
+          {names.map((name, index) => (
+            <option value={index} key={name}>
+              {line(name)}
+            </option>
+          ))}
+        </select>
       </div>
       {failure && <Fault message={failure} />}
       {!calls ? (
         !failure && <Loading />
       ) : calls.length === 0 ? (
-        <Empty title={q || outcome || tier || who || since ? "No call fits" : "No call was judged yet"}>
+        <Empty title={q || outcome || tier || agent || since ? "No call fits" : "No call was judged yet"}>
           <p>Every call that agents make is kept here with its verdict.</p>
         </Empty>
       ) : (

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import * as api from "../api";
 import { Card } from "../card";
 import { Ago, Empty, Fault, Loading, Said, TierSign } from "../chips";
-import type { Feed } from "../feed";
+import { type Feed, tally } from "../feed";
 import { FIELDS, isAstray, isTooSoon } from "../hands";
 import { said, useInbox, useNarrow } from "../hooks";
 import { WindowedList } from "../list";
@@ -212,7 +212,7 @@ export const InboxPage = ({ feed, hasDialog }: { feed: Feed; hasDialog: boolean 
         <section class="inbox-list" aria-label="pending asks">
           <div class="inbox-head">
             <h1>
-              Inbox <span class="tally">{inbox.asks.size}</span>
+              Inbox <span class="tally">{tally(inbox)}</span>
             </h1>
             {inbox.asks.size > 0 && <input class="inbox-filter" type="search" placeholder="filter" aria-label="filter the inbox" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />}
           </div>

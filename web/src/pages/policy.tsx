@@ -4,9 +4,10 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "../api";
 import type { PageProps } from "../app";
-import { Empty, Fault, Loading, OutcomeSign, Said } from "../chips";
+import { Fault, Loading, OutcomeSign, Said } from "../chips";
 import { Command } from "../command";
 import { said, useCalm, useChanges, useLoad } from "../hooks";
+import { line } from "../show";
 import type { Explained, Outcome, Policy } from "../wire";
 import { ExplanationView } from "../why";
 
@@ -98,9 +99,9 @@ const Editor = ({ text, onWritten }: { text: string; onWritten: () => void }) =>
   };
   return (
     <div class="editor">
-      <textarea rows={Math.min(24, draft.split("\n").length + 2)} spellcheck={false} aria-label="the user's policy file" value={draft} onInput={(event) => setDraft(event.currentTarget.value)} />
+      <textarea rows={Math.min(24, draft.split("\n").length + 2)} spellcheck={false} placeholder={'[rules]\nallow = ["Bash(npm run:*)"]'} aria-label="the user's policy file" value={draft} onInput={(event) => setDraft(event.currentTarget.value)} />
       <div aria-live="polite">
-        {state.failure ? <Fault message={state.failure} /> : state.lint?.map((warning) => <p class="warning" key={warning.message}>{warning.message}</p>)}
+        {state.failure ? <Fault message={state.failure} /> : state.lint?.map((warning) => <p class="warning" key={warning.message}>{line(warning.message)}</p>)}
       </div>
       <div class="actions">
         <button type="button" disabled={draft === text} onClick={() => setDraft(text)}>
@@ -222,16 +223,24 @@ export const PolicyPage = ({ feed }: PageProps) => {
       </section>
       <section class="panel" aria-label="layers">
         <h2>Layers</h2>
-        {policy.layers.length === 0 && <Empty title="No policy file; the built-in policy answers" />}
+        {policy.layers.length === 0 && <p class="faint">There is no policy file; the built-in policy answers.</p>}
         {policy.layers.map((layer) => (
           <details key={layer.path}>
             <summary>
               {layer.source} <code><Said text={layer.path} /></code>
             </summary>
-            {(layer.left_out?.length ?? 0) > 0 && <p class="warning">Nobody has trusted this file: {layer.left_out?.join(", ")} do not count.</p>}
-            {layer.source === "user" ? <Editor key={policy.version} text={layer.text} onWritten={again} /> : <Command text={layer.text} label="policy file" />}
+            {(layer.left_out?.length ?? 0) > 0 && <p class="warning">Nobody has trusted this file: {line(layer.left_out?.join(", ") ?? "")} do not count.</p>}
+            {layer.source === "user" ? <Editor key={layer.text} text={layer.text} onWritten={again} /> : <Command text={layer.text} label="policy file" />}
           </details>
         ))}
+        {!policy.layers.some((layer) => layer.source === "user") && (
+          <details>
+            <summary>
+              user <span class="faint">no file yet; what you write here becomes it</span>
+            </summary>
+            <Editor text="" onWritten={again} />
+          </details>
+        )}
       </section>
     </div>
   );

@@ -1,5 +1,5 @@
 // Conversations of a real browser with a real daemon: `node conversations.mjs BINARY [--shots DIR]
-// [NAME …]`. Each takes the stage alone, one after the other; the last line says how many ended well.
+// [NAME …]`. Each has a daemon and browsers of its own; the last line says how many ended well.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
@@ -46,18 +46,20 @@ const limited = (promise, ms = MOST_MS) => {
 const converse = async (browser, name, play) => {
   const daemon = new Daemon(binary, POLICY);
   const stages = [];
-  try {
+  // Whatever a conversation opens is looked at in the end.
+  const another = async (options) => {
+    const more = await browserOf(browser, daemon, options);
+    stages.push(more);
+    return more;
+  };
+  const whole = async () => {
     await daemon.start();
-    const one = await browserOf(browser, daemon);
-    stages.push(one);
+    const one = await another();
     await signIn(one, daemon);
-    // Whatever else a conversation opens is looked at in the end, too.
-    const another = async (options) => {
-      const more = await browserOf(browser, daemon, options);
-      stages.push(more);
-      return more;
-    };
-    await limited(play({ daemon, page: one.page, stage: one, another, shots }));
+    await play({ daemon, page: one.page, stage: one, another, shots });
+  };
+  try {
+    await limited(whole());
     for (const { strangers, faults } of stages) {
       assert.deepEqual(strangers, [], "a request left the daemon");
       assert.deepEqual(faults.filter((fault) => !/net::ERR|Failed to load resource/u.test(fault)), [], "the page failed");
@@ -67,35 +69,52 @@ const converse = async (browser, name, play) => {
     throw error;
   } finally {
     await limited(Promise.all(stages.map(({ context }) => context.close())), 10_000).catch(() => undefined);
-    await daemon.end().catch(() => undefined);
+    await limited(daemon.end(), 10_000).catch(() => daemon.child?.kill("SIGKILL"));
   }
 };
 
-let browser = await launch();
+/** So many are played at once: most of their time is waiting. What is timed is played alone, in the end. */
+const LANES = 2;
+
 const failed = [];
 let played = 0;
-for (const [name, play] of Object.entries(all)) {
-  if (wanted.size > 0 && !wanted.has(name)) continue;
-  const began = performance.now();
-  try {
+
+/** Plays conversations one after the other, in a browser of its own, until there are none left. */
+const lane = async (names) => {
+  let browser = await launch();
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    const began = performance.now();
     try {
-      await converse(browser, name, play);
+      try {
+        await converse(browser, name, all[name]);
+      } catch (error) {
+        if (!(error instanceof Hung)) throw error;
+        // A browser may hang by itself: one more try, in another.
+        console.log(`  ${name}: hung, and is played again`);
+        await limited(browser.close(), 10_000).catch(() => undefined);
+        browser = await launch();
+        await converse(browser, name, all[name]);
+      }
+      played += 1;
+      console.log(`  ${name}: ${Math.round(performance.now() - began)} ms`);
     } catch (error) {
-      if (!(error instanceof Hung)) throw error;
-      // A browser may hang by itself: one more try, in another.
-      console.log(`  ${name}: hung, and is played again`);
-      await limited(browser.close(), 10_000).catch(() => undefined);
-      browser = await launch();
-      await converse(browser, name, play);
+      failed.push(name);
+      console.log(`  ${name}: FAILED\n${error.stack}`);
     }
-    played += 1;
-    console.log(`  ${name}: ${Math.round(performance.now() - began)} ms`);
-  } catch (error) {
-    failed.push(name);
-    console.log(`  ${name}: FAILED\n${error.stack}`);
   }
+  await limited(browser.close(), 10_000).catch(() => undefined);
+};
+
+const unknown = [...wanted].filter((name) => !all[name]);
+if (unknown.length > 0) {
+  console.log(`browser: no such conversation: ${unknown.join(", ")}`);
+  process.exit(1);
 }
-await browser.close();
+const names = Object.keys(all).filter((name) => wanted.size === 0 || wanted.has(name));
+const together = names.filter((name) => !figures[name]);
+await Promise.all(Array.from({ length: Math.min(LANES, together.length) }, () => lane(together)));
+const alone = names.filter((name) => figures[name]);
+if (alone.length > 0) await lane(alone);
 if (failed.length > 0) {
   console.log(`browser: failed: ${failed.join(", ")}`);
   process.exit(1);

@@ -2,6 +2,7 @@
 // What is counted is asserted; what is timed is printed, since machines differ.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { settle, waiting } from "./answers.mjs";
 
 const ROWS = 1000;
@@ -37,25 +38,48 @@ const load = async (page, rows) => {
   return { took, asked };
 };
 
-const measure = async (page, rows, times) => {
+/** The milliseconds of CPU that the page's thread has had, and those of the daemon. */
+const worked = async (client, daemon) => {
+  const { metrics } = await client.send("Performance.getMetrics");
+  const [user, system] = readFileSync(`/proc/${daemon.child.pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13).map(Number);
+  return [metrics.find(({ name }) => name === "TaskDuration").value * 1000, (user + system) * 10];
+};
+
+/** How soon it can be used; and the CPU that took, which tells a slow page from a busy machine. */
+const measure = async ({ page, context }, daemon, rows, times) => {
+  const client = await context.newCDPSession(page);
+  await client.send("Performance.enable", { timeDomain: "threadTicks" });
   const all = [];
-  for (let turn = 0; turn < times; turn += 1) all.push(await load(page, rows));
+  const cpu = [0, 0];
+  for (let turn = 0; turn < times; turn += 1) {
+    const [, before] = await worked(client, daemon);
+    all.push(await load(page, rows));
+    // The page's thread is counted from its address on.
+    const [ofPage, after] = await worked(client, daemon);
+    cpu[0] += ofPage / times;
+    cpu[1] += (after - before) / times;
+    await waiting(page, rows);
+  }
+  await client.detach();
   const took = all.map((one) => one.took);
-  return { middle: Math.round(quantile(took, 0.5)), most: Math.round(quantile(took, 0.95)), asked: all.at(-1).asked };
+  const [middle, most] = [0.5, 0.95].map((part) => Math.round(quantile(took, part)));
+  return { asked: all.at(-1).asked, text: `${middle} (95 of 100: ${most}; CPU of the page ${Math.round(cpu[0])}, of the daemon ${Math.round(cpu[1])}) ms` };
 };
 
 export const figures = {
-  "how soon it can be used, and how it scrolls": async ({ daemon, page }) => {
-    const empty = await measure(page, 0, 15);
+  "how soon it can be used, and how it scrolls": async ({ daemon, page, stage }) => {
+    const empty = await measure(stage, daemon, 0, 15);
     assert.ok(empty.asked.length <= 8, `asked for ${empty.asked}`);
     await daemon.call("npm publish");
-    const one = await measure(page, 1, 15);
+    const one = await measure(stage, daemon, 1, 15);
     await fill(daemon, ROWS - 1);
     await waiting(page, ROWS);
-    const many = await measure(page, ROWS, 7);
-    await waiting(page, ROWS);
+    const many = await measure(stage, daemon, ROWS, 7);
     const drawn = await page.locator(".ask-row").count();
     assert.ok(drawn < 40, `${drawn} rows are drawn`);
+    const client = await stage.context.newCDPSession(page);
+    await client.send("Performance.enable", { timeDomain: "threadTicks" });
+    const [before] = await worked(client, daemon);
     const scroll = await page.evaluate(async () => {
       const box = document.querySelector(".windowed");
       let nodes = 0;
@@ -76,6 +100,7 @@ export const figures = {
       watch.disconnect();
       return { frames, nodes, most, last: Number([...box.querySelectorAll(".windowed-row")].at(-1).getAttribute("aria-posinset")) };
     });
+    const [after] = await worked(client, daemon);
     assert.ok(scroll.last > 600, `scrolled to ${scroll.last}`);
     assert.ok(scroll.most < 40, `${scroll.most} rows at once`);
     assert.ok(scroll.nodes <= 200 * 6 + 80, `${scroll.nodes} nodes were made for 600 rows`);
@@ -93,8 +118,8 @@ export const figures = {
     await fill(daemon, 100);
     const gaps = await busy;
     const text = (values) => `middle ${quantile(values, 0.5).toFixed(1)}, 99th of 100 ${quantile(values, 0.99).toFixed(1)}, worst ${Math.max(...values).toFixed(1)} ms`;
-    console.log(`  usable after: empty ${empty.middle} (95 of 100: ${empty.most}) ms, one ask ${one.middle} (${one.most}) ms, ${ROWS} asks ${many.middle} (${many.most}) ms`);
-    console.log(`  frames while scrolling 600 of ${ROWS} rows: ${text(scroll.frames)}; while 100 more come: ${text(gaps)}`);
+    console.log(`  usable after: empty ${empty.text}, one ask ${one.text}, ${ROWS} asks ${many.text}`);
+    console.log(`  frames while scrolling 600 of ${ROWS} rows: ${text(scroll.frames)}, CPU of the page ${((after - before) / scroll.frames.length).toFixed(1)} ms each; while 100 more come: ${text(gaps)}`);
   },
 
   "installed, and it notifies": async ({ daemon, page, stage }) => {

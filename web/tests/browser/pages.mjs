@@ -21,10 +21,11 @@ export const pages = {
 
   "history is searched, filtered and explained": async ({ daemon, page }) => {
     for (const command of ["ls -la", "git log --oneline", "shutdown now"]) await daemon.call(command);
+    await daemon.call("cat notes.txt", { agent: "builder" });
     const { ask } = await daemon.call("npm publish");
     await daemon.decide(ask, { answer: "reject", feedback: "after the review" });
     await to(page, daemon, "history");
-    await page.locator(".past").nth(3).waitFor();
+    await page.locator(".past").nth(4).waitFor();
     await page.locator(".past-head", { hasText: "rejected" }).click();
     await page.getByText("“after the review”").waitFor();
     await page.getByLabel("search").fill("git log");
@@ -37,6 +38,10 @@ export const pages = {
     assert.match(await page.locator(".explanation").textContent(), /shutdown/u);
     await page.getByLabel("tier").selectOption("safe");
     await page.getByText("No call fits").waitFor();
+    await page.getByLabel("tier").selectOption("");
+    await page.getByLabel("outcome").selectOption("");
+    await page.getByLabel("agent").selectOption({ label: "builder" });
+    await page.waitForFunction(() => document.querySelectorAll(".past").length === 1);
   },
 
   "the policy is tried, tested and written": async ({ daemon, page }) => {

@@ -22,6 +22,11 @@ const ROUNDS: usize = 300;
 /// The target of the static build.
 const STATIC: &str = "x86_64-unknown-linux-gnu";
 
+/// How the static build is made. It hashes a few hundred bytes: asking the processor for its
+/// instructions, which traps in a virtual machine, costs more than they save.
+const FLAGS: &str =
+    "-C target-feature=+crt-static -C relocation-model=static --cfg sha2_backend=\"soft\"";
+
 /// A hook that only reads JSON and answers, as one would write it for Node.
 const NODE: &str = r#"let text = "";
 process.stdin.on("data", (part) => { text += part; });
@@ -153,8 +158,8 @@ fn measured(
     let goals = [
         ("hook with daemon, less one sync, by true",        after(hook),                     2.5,  false),
         ("static hook with daemon, less one sync, by true", after(fast),                     1.7,  false),
-        ("without daemon, less one sync, by true",          after(alone),                    6.0,  false),
-        ("static without daemon, less one sync, by true",   after(best),                     6.0,  false),
+        ("without daemon, its own sync included, by true",  alone.as_secs_f64() / bare,      6.0,  false),
+        ("static without daemon, the same",                 best.as_secs_f64() / bare,       6.0,  false),
         ("node by hook",                                    times(node, fast.saturating_sub(sync)), 40.0, true),
         ("bash, curl and jq by hook",                       times(bash, fast.saturating_sub(sync)), 30.0, true),
         ("memory of the hook in MiB",                       rss,                             12.0, false),
@@ -182,7 +187,7 @@ fn build() -> anyhow::Result<(PathBuf, PathBuf)> {
     };
     cargo(&["build", "--release", "--package", "portcullis-cli"], None)?;
     let words = ["build", "--release", "--package", "portcullis-hook-static", "--target", STATIC];
-    cargo(&words, Some("-C target-feature=+crt-static -C relocation-model=static"))?;
+    cargo(&words, Some(FLAGS))?;
     let small = target.join(STATIC).join("release/portcullis-hook");
     Ok((target.join("release/portcullis"), small))
 }

@@ -109,7 +109,11 @@ fn give(block: &[String], found: &mut Vec<Vec<u8>>) {
 }
 
 fn put(text: &str, found: &mut Vec<Vec<u8>>) {
-    let text = text.trim_matches('\n');
+    let mut text = text.trim_matches('\n');
+    // Where the document breaks off what goes on, the command is what stands before.
+    if text.chars().rev().take_while(|sign| *sign == '\\').count() % 2 == 1 {
+        text = text.strip_suffix('\\').unwrap_or(text).trim_end();
+    }
     if !text.trim().is_empty() && text.len() <= LONGEST {
         found.push(text.as_bytes().to_vec());
     }

@@ -24,7 +24,8 @@ pub struct Count {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     counts: BTreeMap<(Shell, Source), Count>,
-    explained: BTreeMap<String, u64>,
+    /// By rule and source.
+    explained: BTreeMap<(String, Source), u64>,
     unexplained: u64,
 }
 
@@ -48,7 +49,7 @@ impl Tally {
         }
         if let Some(rule) = explained {
             count.explained += 1;
-            *self.explained.entry(rule.to_owned()).or_default() += 1;
+            *self.explained.entry((rule.to_owned(), source)).or_default() += 1;
         } else if relation.key().is_some() {
             self.unexplained += 1;
         }
@@ -112,8 +113,15 @@ impl Tally {
             writeln!(out, "\nexplained differences, by their rule:")?;
         }
         for rule in rules.all() {
-            if let Some(times) = self.explained.get(&rule.name) {
-                writeln!(out, "{times:8} {}: {}", rule.name, rule.reason)?;
+            let of_rule = self.explained.iter().filter(|((name, _), _)| *name == rule.name);
+            let of_sources: Vec<(&str, u64)> =
+                of_rule.map(|((_, source), times)| (source.name(), *times)).collect();
+            let times: u64 = of_sources.iter().map(|(_, times)| times).sum();
+            if times > 0 {
+                let sources: Vec<String> =
+                    of_sources.iter().map(|(name, times)| format!("{name} {times}")).collect();
+                let sources = sources.join(", ");
+                writeln!(out, "{times:8} {} ({sources}): {}", rule.name, rule.reason)?;
             }
         }
         Ok(())

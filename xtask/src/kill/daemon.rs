@@ -1,5 +1,6 @@
 //! A daemon that will be killed, and a client that notices.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -31,6 +32,10 @@ pub struct Setting {
     pub arguments: Vec<String>,
     /// Variables of its environment.
     pub environment: Vec<(String, String)>,
+    /// What it is started with, where it lives elsewhere than this program.
+    pub entrance: Vec<String>,
+    /// Where it listens, where that is not a free port of loopback.
+    pub listen: Option<String>,
 }
 
 impl Daemon {
@@ -42,8 +47,10 @@ impl Daemon {
     /// The same with a setting.
     pub fn start_with(binary: &Path, home: &Path, setting: &Setting) -> anyhow::Result<Daemon> {
         let log = std::fs::OpenOptions::new().create(true).append(true).open(home.join("log"))?;
-        let mut child = Command::new(binary)
-            .args(["serve", "--listen", "127.0.0.1:0"])
+        let mut words = setting.entrance.iter().map(OsStr::new).chain([binary.as_os_str()]);
+        let mut child = Command::new(words.next().context("nothing to start")?)
+            .args(words)
+            .args(["serve", "--listen", setting.listen.as_deref().unwrap_or("127.0.0.1:0")])
             .args(&setting.arguments)
             .env_clear()
             .envs(setting.environment.iter().cloned())
@@ -100,7 +107,7 @@ pub fn send(
     path: &str,
     body: &str,
 ) -> anyhow::Result<(u16, Value)> {
-    let mut stream = TcpStream::connect(address)?;
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(
         stream,

@@ -157,10 +157,11 @@ impl Naming {
     fn expand_again(&mut self, reader: &Reader, value: &[u8], source: Source) {
         if value.windows(2).any(|pair| pair == b"$(") || value.contains(&b'`') {
             let text = [b": <<THE_END\n", value, b"\nTHE_END\n"].concat();
-            if source.depth < DEPTH
-                && let Ok(tree) = reader.parse(&text)
-            {
-                self.add(reader, &tree, Source { is_data: true, ..source.inner() });
+            match reader.parse(&text) {
+                Ok(tree) if source.depth < DEPTH => {
+                    self.add(reader, &tree, Source { is_data: true, ..source.inner() });
+                }
+                _ => self.is_open = true,
             }
         }
     }

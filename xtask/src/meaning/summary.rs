@@ -78,8 +78,15 @@ impl Shown {
 }
 
 impl Summary {
-    /// Adds one text.
-    pub fn count(&mut self, number: u64, text: &[u8], seen: &Observation, found: &Comparison) {
+    /// Adds one text; `rejects` says that the shell itself refuses it.
+    pub fn count(
+        &mut self,
+        number: u64,
+        text: &[u8],
+        seen: &Observation,
+        found: &Comparison,
+        rejects: bool,
+    ) {
         self.texts += 1;
         self.records += seen.records.len() as u64;
         self.exact += found.exact as u64;
@@ -89,18 +96,17 @@ impl Summary {
         for fault in &found.faults {
             *self.faults.entry(fault.kind).or_default() += 1;
         }
-        let complains = complains_of_syntax(&seen.complaint);
         if let Some((kind, message)) = &found.refused {
             let plain = message.split('`').step_by(2).collect::<Vec<_>>().join("…");
             *self.sentences.entry(format!("{}: {plain}", kind.name())).or_default() += 1;
             let (texts, ran) = self.refused.entry(kind.name()).or_default();
             *texts += 1;
             *ran += u64::from(!seen.records.is_empty());
-            if *kind == RefusalKind::Syntax && !complains && seen.status.is_some() {
+            if *kind == RefusalKind::Syntax && !rejects && seen.status.is_some() {
                 self.doubtful += 1;
                 self.sample("refused, though the shell reads it", number, text, message);
             }
-        } else if complains {
+        } else if rejects {
             self.lenient += 1;
             let said = String::from_utf8_lossy(&seen.complaint);
             self.sample("read, though the shell refuses it", number, text, &said);
@@ -180,13 +186,4 @@ impl Summary {
         }
         Ok(())
     }
-}
-
-/// Whether the shell refused the text itself, not one that it ran later.
-fn complains_of_syntax(complaint: &[u8]) -> bool {
-    String::from_utf8_lossy(complaint).lines().any(|line| {
-        let is_own = line.contains(" -c: line ") || line.contains(": Syntax error:");
-        let phrases = ["yntax error", "unexpected", "expected `", "conditional"];
-        is_own && phrases.iter().any(|phrase| line.contains(phrase))
-    })
 }

@@ -1,5 +1,6 @@
-//! The way from one node to the database, which can be cut: nothing comes through, or everything
-//! is refused. It stands for a network that fails, without the rights that changing one takes.
+//! The way from one node to the database, which can be cut: nothing comes through, everything is
+//! refused, or all of it takes its time. It stands for a network that fails, without the rights
+//! that changing one takes ([`super::network`] is the real one).
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,6 +11,10 @@ use std::time::Duration;
 const WELL: u8 = 0;
 const HELD: u8 = 1;
 const REFUSED: u8 = 2;
+const SLOW: u8 = 3;
+
+/// So long everything takes on a slow way.
+const SLOWNESS: Duration = Duration::from_millis(60);
 
 /// How often a held way looks whether it may go on.
 const LOOK: Duration = Duration::from_millis(5);
@@ -55,6 +60,11 @@ impl Cut {
         }
     }
 
+    /// Everything takes its time.
+    pub fn slow(&self) {
+        self.state.store(SLOW, Ordering::Relaxed);
+    }
+
     /// All is well again.
     pub fn heal(&self) {
         self.state.store(WELL, Ordering::Relaxed);
@@ -79,6 +89,9 @@ fn carry(
             while let Ok(count @ 1..) = from.read(&mut buffer) {
                 while state.load(Ordering::Relaxed) == HELD {
                     std::thread::sleep(LOOK);
+                }
+                if state.load(Ordering::Relaxed) == SLOW {
+                    std::thread::sleep(SLOWNESS);
                 }
                 let Some(bytes) = buffer.get(..count) else { break };
                 if to.write_all(bytes).is_err() {

@@ -134,7 +134,7 @@ fn is_named(path: &str, verdict: &Verdict) -> bool {
     verdict.acts.iter().any(|judged| {
         let act = &judged.act;
         let program = act.program().unwrap_or_default();
-        let names = std::iter::once(program).chain(act.via.iter().map(String::as_str));
+        let names = std::iter::once(program).chain(act.via.iter().copied());
         names
             .into_iter()
             .any(|name| name == path || (is_system && base_name(name) == base_name(path)))

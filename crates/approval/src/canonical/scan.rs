@@ -7,7 +7,7 @@
 const MOST_DEPTH: usize = 64;
 
 /// So many bytes of a string are looked at at once.
-const PIECE: usize = 16;
+const PIECE: usize = 8;
 
 /// Any value.
 pub(super) fn value(bytes: &[u8], depth: usize) -> Option<&[u8]> {
@@ -63,12 +63,7 @@ fn array(bytes: &[u8], depth: usize) -> Option<&[u8]> {
 fn string(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut rest = bytes;
     loop {
-        // Whole pieces first, which are looked at many bytes at a time.
-        while rest.first_chunk::<PIECE>().is_some_and(|piece| is_plain(piece)) {
-            rest = rest.get(PIECE..)?;
-        }
-        let plain = rest.iter().position(|byte| !is_own_sign(*byte))?;
-        let (_, behind) = rest.split_at_checked(plain)?;
+        let (_, behind) = rest.split_at_checked(plain(rest))?;
         match behind.split_first()? {
             (b'"', behind) => {
                 let inside = bytes.len() - behind.len() - 1;
@@ -82,8 +77,33 @@ fn string(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Whether all of these bytes stand for themselves in a string.
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
-    // To the end, whatever is found: that can be done for many bytes at a time.
-    bytes.iter().fold(true, |is_plain, byte| is_plain & is_own_sign(*byte))
+    plain(bytes) == bytes.len()
+}
+
+/// How many bytes at the beginning stand for themselves in a string.
+fn plain(bytes: &[u8]) -> usize {
+    let (pieces, rest) = bytes.as_chunks::<PIECE>();
+    for (index, piece) in pieces.iter().enumerate() {
+        let marks = signs(u64::from_le_bytes(*piece));
+        if marks != 0 {
+            return index * PIECE + marks.trailing_zeros() as usize / 8;
+        }
+    }
+    let short = rest.iter().take_while(|byte| is_own_sign(**byte)).count();
+    pieces.len() * PIECE + short
+}
+
+/// The bytes that do not stand for themselves, each marked by its highest bit. Of what is marked
+/// only the lowest is sure to be one: a subtraction may borrow from the bytes above it.
+const fn signs(piece: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; PIECE]);
+    const HIGH: u64 = ONES << 7;
+    let quotes = piece ^ (ONES * b'"' as u64);
+    let slashes = piece ^ (ONES * b'\\' as u64);
+    let low = piece.wrapping_sub(ONES * b' ' as u64) & !piece;
+    let quotes = quotes.wrapping_sub(ONES) & !quotes;
+    let slashes = slashes.wrapping_sub(ONES) & !slashes;
+    (low | quotes | slashes) & HIGH
 }
 
 /// Whether a byte stands for itself in a string.
@@ -122,4 +142,28 @@ fn number(bytes: &[u8]) -> Option<&[u8]> {
 fn digits(bytes: &[u8]) -> Option<&[u8]> {
     let length = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if length == 0 { None } else { bytes.get(length..) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_own_sign, plain};
+
+    #[test]
+    fn every_byte_is_seen_wherever_it_stands() {
+        for byte in 0..=u8::MAX {
+            for length in 0..20 {
+                for at in 0..length {
+                    // Beside bytes that a borrow could reach, and beside the highest there is.
+                    for beside in [b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xff] {
+                        let mut bytes = vec![beside; length];
+                        bytes[at] = byte;
+                        let want = if is_own_sign(byte) { length } else { at };
+                        assert_eq!(plain(&bytes), want, "{byte:#x} at {at} of {length}");
+                    }
+                }
+            }
+        }
+        assert_eq!(plain(b"\"\\ab\n"), 0);
+        assert_eq!(plain(b"abcdefg\\\"\n"), 7);
+    }
 }

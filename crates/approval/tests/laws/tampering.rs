@@ -83,6 +83,57 @@ impl Record {
     }
 }
 
+#[test]
+fn what_an_older_key_signed_is_vouched_for_by_the_newer_one() {
+    let signers = [Signer::new(&[5; 32]), Signer::new(&[6; 32])];
+    // A letter is an entry, and a number a checkpoint of that key behind it.
+    let written = |text: &str| {
+        let (mut lines, mut prev, mut seq) = (Vec::new(), NOTHING, 0);
+        for letter in text.chars() {
+            if let Some(signer) = letter.to_digit(10) {
+                let signer = &signers[signer as usize];
+                lines.push(Checkpoint::sign("here", seq, prev, NOW, signer).line());
+                continue;
+            }
+            seq += 1;
+            let (kind, actor) = ("call.judged", letter.to_string());
+            let (subject, data) = (String::new(), "{}".to_owned());
+            let entry = Entry { kind, at: NOW, actor, subject, owner: None, data };
+            let link = Link { node: "here", seq, prev };
+            prev = entry.written().hash(&link);
+            lines.push(entry.written().line(&link));
+        }
+        lines
+    };
+    #[rustfmt::skip]
+    let cases = [
+        ("ab1cd1",   true,  0, "one key"),
+        ("ab0cd1",   true,  1, "the newer key vouches for everything before"),
+        ("ab0cd0e1", true,  2, "for all of the older one's checkpoints"),
+        ("ab0cd1e",  true,  1, "what came since is not signed yet"),
+        ("ab0cd",    false, 0, "nothing is vouched for by this key"),
+        ("ab1cd0",   false, 0, "the end is vouched for by another key alone"),
+    ];
+    for (text, want, others, why) in cases {
+        let lines = written(text);
+        let mut verifier = Verifier::new(Some(signers[1].public()));
+        let taken = lines.iter().try_for_each(|line| verifier.line(line));
+        let whole = taken.and_then(|()| verifier.end());
+        assert_eq!(whole.is_ok(), want, "{text}: {why}: {whole:?}");
+        assert!(!want || verifier.of_other_keys() == others, "{text}: {why}");
+    }
+    // Whoever names the key and cannot sign with it is no older one.
+    let mut lines = written("ab1cd1");
+    lines[2] = lines[2].replace("\"signature\":\"", "\"signature\":\"AA");
+    let mut verifier = Verifier::new(Some(signers[1].public()));
+    assert!(lines.iter().try_for_each(|line| verifier.line(line)).is_err());
+    // A changed entry shows by the older key's checkpoint, too.
+    let mut verifier = Verifier::new(Some(signers[1].public()));
+    let (one, other) = (written("ab0cd1"), written("ax0cd1"));
+    let mixed = [&one[..2], &other[2..3], &one[3..]].concat();
+    assert!(mixed.iter().try_for_each(|line| verifier.line(line)).is_err());
+}
+
 fn joined(lines: &[&str]) -> Vec<u8> {
     lines.iter().flat_map(|line| [line.as_bytes(), b"\n"]).flatten().copied().collect()
 }

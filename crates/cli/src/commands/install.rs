@@ -35,6 +35,14 @@ struct Where {
     dry_run: bool,
 }
 
+impl Where {
+    /// The data directory; where nothing is to change it is not made either.
+    fn data(&self) -> anyhow::Result<DataDir> {
+        let named = self.data_dir.as_deref();
+        if self.dry_run { DataDir::look(named) } else { DataDir::open(named) }
+    }
+}
+
 /// Writes the hook into a host's configuration, and proves that it holds.
 #[derive(Args)]
 pub struct Install {
@@ -75,7 +83,7 @@ impl Install {
         if host.is_unverified && !self.unverified {
             bail!("`{}` is known from its documentation only; add `--unverified`", host.name);
         }
-        let data = DataDir::open(self.place.data_dir.as_deref())?;
+        let data = self.place.data()?;
         let places = Places::of_this_user();
         let mut installed = record::open(&data, &places)?;
         if let Some(url) = &self.url {
@@ -97,12 +105,8 @@ impl Install {
             diff::show(out, &file, before.as_deref().unwrap_or_default(), &after)?;
             return Ok(ExitCode::SUCCESS);
         }
-        if let Some(policy) = places.user_policy().filter(|path| !path.exists()) {
-            portcullis_layers::files::write_new(&policy, Policy::STARTER)?;
-        }
-        if host.name == "amp" {
-            link_amp(&data, &ground.program)?;
-        }
+        record::pin(&mut installed, &data)?;
+        prepare(host, &places, &data, &ground)?;
         let scope = self.place.scope.name();
         let known = record::entry(&installed, host.name, scope, &file).cloned();
         let is_changed = before.as_deref() != Some(after.as_str());
@@ -115,6 +119,8 @@ impl Install {
             }
             _ => backup(&data, host, scope, before.as_deref())?,
         };
+        let mut made = known.as_ref().map(|known| known.made.clone()).unwrap_or_default();
+        made.extend(files::missing(&file));
         if is_changed {
             files::write(&file, &after, host.is_program())?;
         }
@@ -130,6 +136,7 @@ impl Install {
             host_version: doctor::version(host.program),
             at: Clock::new().now().to_string(),
             backup,
+            made,
             trusted: known.map(|known| known.trusted).unwrap_or_default(),
             file: file.clone(),
         };
@@ -220,7 +227,7 @@ impl Uninstall {
     pub fn run(self, out: &mut impl Write, _: Palette) -> anyhow::Result<ExitCode> {
         ancestors::refuse_agents("`uninstall`")?;
         let host = hosts::find(&self.place.host)?;
-        let data = DataDir::open(self.place.data_dir.as_deref())?;
+        let data = self.place.data()?;
         let places = Places::of_this_user();
         let mut installed = Installed::read(data.path())?.unwrap_or_default();
         let ground = ground(&places, &data)?;
@@ -242,7 +249,12 @@ impl Uninstall {
         match &after {
             Some(after) if *after == before => {}
             Some(after) => files::write(&file, after, host.is_program())?,
-            None => std::fs::remove_file(&file)?,
+            None => {
+                std::fs::remove_file(&file)?;
+                // Those that were made for it, if nobody has put anything else there.
+                let made = known.iter().flat_map(|known| known.made.iter().rev());
+                made.for_each(|directory| drop(std::fs::remove_dir(directory)));
+            }
         }
         if let Some(known) = &known
             && !known.trusted.is_empty()
@@ -316,6 +328,17 @@ fn recovery(data: &DataDir, host: &Host, file: &Path) -> anyhow::Result<PathBuf>
     );
     files::write(&path, &text, false)?;
     Ok(path)
+}
+
+/// Makes what a hook needs beside its entry: a policy to judge by, and for Amp a name to start.
+fn prepare(host: &Host, places: &Places, data: &DataDir, ground: &Ground) -> anyhow::Result<()> {
+    if let Some(policy) = places.user_policy().filter(|path| !path.exists()) {
+        portcullis_layers::files::write_new(&policy, Policy::STARTER)?;
+    }
+    if host.name == "amp" {
+        link_amp(data, &ground.program)?;
+    }
+    Ok(())
 }
 
 fn link_amp(data: &DataDir, program: &Path) -> anyhow::Result<()> {

@@ -1,11 +1,18 @@
 //! `portcullis pause`: for a while nobody is asked.
+//!
+//! The daemon is told so by an approver. Where none runs, hooks judge by themselves, and it is root
+//! who may tell them: an agent is another user.
 
 use std::io::Write;
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::Args;
+use portcullis_approval::pause::MOST_MINUTES;
+use portcullis_hook_static::pause;
 use serde_json::{Value, json};
 
+use crate::ancestors;
 use crate::escape;
 use crate::palette::Palette;
 use crate::reach::{self, Reach, block_on};
@@ -36,6 +43,9 @@ pub struct Pause {
 impl Pause {
     /// Pauses, shows what is paused, or ends it.
     pub fn run(self, out: &mut impl Write, _: Palette) -> anyhow::Result<ExitCode> {
+        if !self.reach.is_there() {
+            return self.without_daemon(out);
+        }
         let client = self.reach.approver()?;
         block_on(async {
             let said = match self.minutes {
@@ -59,6 +69,63 @@ impl Pause {
             Ok(ExitCode::SUCCESS)
         })
     }
+}
+
+impl Pause {
+    fn without_daemon(self, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+        ancestors::refuse_agents("`pause`")?;
+        let now = portcullis_hook_static::now();
+        if self.minutes.is_none() && !self.end {
+            let pauses: Vec<Value> = pause::there(now).iter().map(shape).collect();
+            return said(out, &json!({ "pauses": pauses }), self.json);
+        }
+        if !rustix::process::geteuid().is_root() {
+            bail!(
+                "no daemon runs here; start one with `portcullis serve`, \
+                 or run this as root for hooks that judge without one: `sudo portcullis pause`"
+            );
+        }
+        let Some(minutes) = self.minutes else {
+            let ended = u64::from(pause::end()?);
+            return said(out, &json!({ "ended": ended }), self.json);
+        };
+        if !(1..=MOST_MINUTES).contains(&minutes) {
+            bail!("`--minutes`: a pause takes 1 to {MOST_MINUTES} minutes");
+        }
+        let is_absolute = self.workspace.as_deref().is_none_or(|root| root.starts_with('/'));
+        if !is_absolute {
+            bail!("`--workspace`: begin with `/`");
+        }
+        let new = pause::Pause {
+            by: "root".to_owned(),
+            from_ms: now.ms(),
+            until_ms: now.after_s(minutes * 60).ms(),
+            host: self.host,
+            workspace: self.workspace,
+        };
+        pause::write(&new)?;
+        said(out, &shape(&new), self.json)
+    }
+}
+
+fn shape(pause: &pause::Pause) -> Value {
+    let mut shape = json!({ "by": pause.by, "until_at": pause.until().to_string() });
+    if let Some(members) = shape.as_object_mut() {
+        let host = pause.host.clone().map(|host| ("host".to_owned(), host.into()));
+        let root = pause.workspace.clone().map(|root| ("workspace".to_owned(), root.into()));
+        members.extend(host.into_iter().chain(root));
+    }
+    shape
+}
+
+fn said(out: &mut impl Write, shape: &Value, as_json: bool) -> anyhow::Result<ExitCode> {
+    if as_json {
+        writeln!(out, "{shape}")?;
+    } else {
+        show(out, shape)?;
+        writeln!(out, "no daemon runs here: this is about hooks that judge by themselves")?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn show(out: &mut impl Write, said: &Value) -> anyhow::Result<()> {

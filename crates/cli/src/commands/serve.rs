@@ -15,7 +15,7 @@ use portcullis_daemon::clock::Clock;
 use portcullis_daemon::config::{Config, Otlp};
 use portcullis_daemon::identity::{NewKey, make_key};
 use portcullis_daemon::traces::{self, OwnSpans, Teller};
-use portcullis_daemon::{Parts, open};
+use portcullis_daemon::{Parts, StartError, open};
 use portcullis_engine::Policy;
 use portcullis_layers::{Places, files};
 use portcullis_store::{Store, StoreError};
@@ -27,6 +27,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::data_dir::{DataDir, write_private};
+use crate::render::fault::BrokenConfig;
 
 /// Runs the daemon: judges calls, keeps questions, and waits for answers.
 #[derive(Args)]
@@ -82,8 +83,14 @@ impl Serve {
             signer: data.signer()?,
             config,
             internal_key: std::env::var("INTERNAL_API_KEY").ok(),
-        })
-        .await?;
+        });
+        let node = node.await.map_err(|error| match error {
+            // Shown with its place, as by every other command.
+            StartError::Policy(error) => anyhow::Error::new(error),
+            StartError::Store(_) | StartError::Tls(_) | StartError::OtherSigner { .. } => {
+                anyhow::Error::new(error)
+            }
+        })?;
         let node = node.with_journal(data.file(portcullis_hook_static::journal::FILE));
         let link = format!("{scheme}://{at}/#{}", node.login_code().await?);
         writeln!(out, "listening on {scheme}://{at}")?;
@@ -114,7 +121,7 @@ impl Serve {
             Some(path) => {
                 let text = fs::read_to_string(&path);
                 let text = text.with_context(|| format!("cannot read `{}`", path.display()))?;
-                Config::read(&text).map_err(|error| broken(&path, &text, &error))?
+                Config::read(&text).map_err(|error| BrokenConfig { path, text, error })?
             }
         };
         if let Some(listen) = self.listen {
@@ -123,22 +130,6 @@ impl Serve {
         }
         Ok(config)
     }
-}
-
-/// A mistake in the configuration, with its place.
-fn broken(
-    path: &Path,
-    text: &str,
-    error: &portcullis_daemon::config::ConfigError,
-) -> anyhow::Error {
-    let path = path.display();
-    let Some(before) = error.span.as_ref().and_then(|span| text.get(..span.start)) else {
-        return anyhow::anyhow!("{path}: {error}");
-    };
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().map_or(0, |text| text.chars().count()) + 1;
-    let said = text.lines().nth(line - 1).unwrap_or_default();
-    anyhow::anyhow!("{path}:{line}:{column}: {error}: `{}`", said.trim())
 }
 
 /// What the first start made.

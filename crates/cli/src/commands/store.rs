@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 use portcullis_approval::Owners;
-use portcullis_store::{AskFilter, Store as Memory};
+use portcullis_store::{AskFilter, Progress, Store as Memory};
 use serde_json::json;
 
 use crate::ancestors;
 use crate::commands::{REFUSED, audit};
 use crate::data_dir::{DataDir, checking_key, open_store, without_password};
-use crate::outlet::aside;
 use crate::palette::Palette;
 use crate::reach::block_on;
 
@@ -23,6 +22,57 @@ const PAGE: usize = 1000;
 
 /// How often the progress is shown.
 const SHOWN: Duration = Duration::from_millis(200);
+
+/// How many characters wide the bar is.
+const WIDTH: u64 = 30;
+
+/// How far a move has come, drawn in one line of a terminal that is drawn over.
+struct Bar {
+    is_watched: bool,
+    drawn: Option<Instant>,
+}
+
+impl Bar {
+    const fn new(is_watched: bool) -> Bar {
+        Bar { is_watched, drawn: None }
+    }
+
+    fn show(&mut self, progress: &Progress) {
+        let is_due = self.drawn.is_none_or(|drawn| drawn.elapsed() > SHOWN);
+        if self.is_watched && (is_due || progress.rows >= progress.of) {
+            self.drawn = Some(Instant::now());
+            draw(&format!("\r\x1b[K{}", bar(progress)));
+        }
+    }
+
+    /// Takes it away.
+    fn clear(&mut self) {
+        if self.drawn.take().is_some() {
+            draw("\r\x1b[K");
+        }
+    }
+}
+
+/// What cannot be shown is only not seen.
+fn draw(text: &str) {
+    let mut out = std::io::stderr().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn bar(progress: &Progress) -> String {
+    let Progress { is_check, table, rows, of } = *progress;
+    let word = if is_check { "checking" } else { "moving" };
+    // Rows may come while it is under way.
+    let of = of.max(rows);
+    let part = |whole: u64| (rows.saturating_mul(whole)).checked_div(of).unwrap_or(whole);
+    let (full, percent) = (part(WIDTH), part(100));
+    let [full, rest] = [full, WIDTH - full].map(|width| usize::try_from(width).unwrap_or(0));
+    format!(
+        "{word:<8} [{}{}] {percent:>3} %  {rows} of {of} rows, {table}",
+        "#".repeat(full),
+        ".".repeat(rest)
+    )
+}
 
 /// Checks and moves the store.
 #[derive(Args)]
@@ -129,15 +179,10 @@ impl Store {
         for address in [from, to] {
             open_store(address).await?.close().await;
         }
-        let is_watched = std::io::stderr().is_terminal();
-        let mut shown = Instant::now();
-        let progress = |table: &'static str, rows: u64| {
-            if is_watched && shown.elapsed() > SHOWN {
-                shown = Instant::now();
-                aside!("{table}: {rows} rows");
-            }
-        };
-        let moved = portcullis_store::copy(from, to, progress).await.map_err(|error| {
+        let mut bar = Bar::new(std::io::stderr().is_terminal());
+        let moved = portcullis_store::copy(from, to, |progress| bar.show(&progress)).await;
+        bar.clear();
+        let moved = moved.map_err(|error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             anyhow::anyhow!(cause.unwrap_or_else(|| error.to_string()))
         })?;
@@ -156,5 +201,26 @@ impl Store {
         let done = audit::verify::store(out, &*store, self.how(palette)?).await;
         store.close().await;
         done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_fills_from_nothing_to_all() {
+        #[rustfmt::skip]
+        let cases = [
+            (false, 0,  90, "moving   [..............................]   0 %  0 of 90 rows, audit"),
+            (false, 45, 90, "moving   [###############...............]  50 %  45 of 90 rows, audit"),
+            (true,  90, 90, "checking [##############################] 100 %  90 of 90 rows, audit"),
+            
+            (true,  0,  0,  "checking [##############################] 100 %  0 of 0 rows, audit"),
+            (false, 99, 90, "moving   [##############################] 100 %  99 of 99 rows, audit"),
+        ];
+        for (is_check, rows, of, want) in cases {
+            assert_eq!(bar(&Progress { is_check, table: "audit", rows, of }), want);
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! D4 and D5: canary calls through the installed command line, and faults.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use portcullis_hook_static::installed::{Entry, FILE, Installed};
@@ -135,6 +135,24 @@ fn faults(
     std::os::unix::fs::symlink("/dev/full", drill.0.join(portcullis_hook_static::journal::FILE))?;
     let said = drill.line(line, 5_000)?.say(host.name, allowed.as_bytes(), SOON)?;
     checks.push(blocked(host, "full disk", &said, "a journal that cannot be written"));
+
+    let drill = Drill::new(data)?;
+    let _held = drill.hold_journal()?;
+    let said = drill.line(line, 1_000)?.say(host.name, allowed.as_bytes(), SOON)?;
+    checks.push(blocked(host, "hanging worker", &said, "a worker that does not come to an end"));
+
+    let drill = Drill::new(data)?;
+    let _held = drill.hold_journal()?;
+    let line = drill.line(line, 8_000)?;
+    let (said, is_killed) = std::thread::scope(|scope| {
+        let killed = scope.spawn(|| drill.kill_worker());
+        (line.say(host.name, allowed.as_bytes(), SOON), killed.join().unwrap_or(false))
+    });
+    checks.push(if is_killed {
+        blocked(host, "killed worker", &said?, "a worker that is killed")
+    } else {
+        Check::new("killed worker", State::Untested, "the worker was not found among the processes")
+    });
     Ok(checks)
 }
 
@@ -184,6 +202,43 @@ impl Drill {
             }
         });
         Ok(listener)
+    }
+
+    /// Holds the journal, so that whoever writes it waits.
+    fn hold_journal(&self) -> anyhow::Result<File> {
+        let file = File::create(self.0.join(portcullis_hook_static::journal::FILE))?;
+        file.lock()?;
+        Ok(file)
+    }
+
+    /// Kills the worker that judges in this directory as soon as there is one; whether there was.
+    fn kill_worker(&self) -> bool {
+        let end = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < end {
+            if let Some(worker) = self.worker() {
+                return rustix::process::kill_process(worker, rustix::process::Signal::KILL)
+                    .is_ok();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    /// The process whose arguments say that it is a worker and name this directory, of which there
+    /// is no second.
+    fn worker(&self) -> Option<rustix::process::Pid> {
+        let is_worker = |arguments: Vec<u8>| {
+            let mut words = arguments.split(|byte| *byte == 0);
+            words.any(|word| word == b"--worker")
+                && words.any(|word| word == self.0.as_os_str().as_encoded_bytes())
+        };
+        let processes = fs::read_dir("/proc").ok()?.filter_map(Result::ok);
+        let mut workers = processes.filter_map(|entry| {
+            let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+            let arguments = fs::read(entry.path().join("cmdline")).ok()?;
+            is_worker(arguments).then_some(pid)
+        });
+        workers.next().and_then(rustix::process::Pid::from_raw)
     }
 
     fn line(&self, line: &Line, deadline_ms: u64) -> anyhow::Result<Line> {

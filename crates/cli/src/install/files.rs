@@ -75,6 +75,14 @@ pub fn write(path: &Path, text: &str, is_program: bool) -> anyhow::Result<()> {
     written.with_context(|| format!("cannot write `{}`", path.display()))
 }
 
+/// The directories that must be made for a file, the outermost first.
+pub fn missing(path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1).take_while(|directory| !directory.exists());
+    let mut missing: Vec<PathBuf> = above.map(Path::to_owned).collect();
+    missing.reverse();
+    missing
+}
+
 /// SHA-256 of a text.
 pub fn hash(text: &str) -> String {
     hex_sha256(text.as_bytes())

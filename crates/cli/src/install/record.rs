@@ -14,10 +14,15 @@ pub fn open(data: &DataDir, places: &Places) -> anyhow::Result<Installed> {
     let mut installed = Installed::read(data.path())?.unwrap_or_default();
     installed.home.clone_from(&places.home);
     installed.config.clone_from(&places.config);
+    Ok(installed)
+}
+
+/// Pins the key of the daemon of this directory, unless it is another one that is asked.
+pub fn pin(installed: &mut Installed, data: &DataDir) -> anyhow::Result<()> {
     if installed.url.is_none() {
         installed.key = Some(hex(&data.signer()?.public()));
     }
-    Ok(installed)
+    Ok(())
 }
 
 /// Writes the record.

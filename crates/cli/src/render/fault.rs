@@ -1,9 +1,12 @@
-//! A fault of a policy file: the sentence, the place underlined, the way out.
+//! A fault of a policy file or of the configuration: the sentence, the place underlined, the way
+//! out.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use portcullis_daemon::config::ConfigError;
 use portcullis_layers::LayerError;
 
 use super::excerpt::Spot;
@@ -33,7 +36,44 @@ pub fn layer_error(out: &mut impl Write, error: &LayerError, palette: Palette) -
     }
 }
 
-/// The same on one line.
+/// A configuration that cannot be used.
+#[derive(Debug)]
+pub struct BrokenConfig {
+    /// The file.
+    pub path: PathBuf,
+    /// What stands in it.
+    pub text: String,
+    /// What is wrong with it.
+    pub error: ConfigError,
+}
+
+impl std::error::Error for BrokenConfig {}
+
+impl fmt::Display for BrokenConfig {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "broken configuration `{}`: {}", self.path.display(), self.error)
+    }
+}
+
+/// Writes why there is no configuration.
+pub fn config_error(
+    out: &mut impl Write,
+    broken: &BrokenConfig,
+    palette: Palette,
+) -> io::Result<()> {
+    let BrokenConfig { path, text, error } = broken;
+    let fault = Fault {
+        title: ("error", Ink::Refused),
+        message: &error.message,
+        path,
+        text,
+        span: error.span.clone(),
+        help: error.help.as_deref(),
+    };
+    fault.write(out, palette)
+}
+
+/// The same as [`layer_error`] on one line.
 pub fn sentence(error: &LayerError) -> String {
     let sentence = match error {
         LayerError::Broken { path, text, error } => {
@@ -47,7 +87,7 @@ pub fn sentence(error: &LayerError) -> String {
     escape::line(sentence.as_bytes())
 }
 
-/// Something about a policy file.
+/// Something about a file.
 pub struct Fault<'a> {
     /// What it is called, and how it looks.
     pub title: (&'static str, Ink),

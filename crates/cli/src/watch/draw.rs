@@ -28,6 +28,9 @@ pub use ink::Inks;
 const LEAST_COLUMNS: u16 = 40;
 const LEAST_ROWS: u16 = 12;
 
+/// A worst act shorter than this says too little alone.
+const SHORT: usize = 16;
+
 /// The rows of the text that was drawn last, so that a long one is laid out once.
 #[derive(Debug, Default)]
 pub struct Laid {
@@ -70,7 +73,7 @@ pub fn draw(frame: &mut Frame, inbox: &Inbox, laid: &mut Laid, now: Moment, inks
     }
     let columns = usize::from(area.width);
     let rows = usize::from(area.height);
-    let [head, foot] = [header(inbox, columns, inks), footer(inbox, inks)];
+    let [head, foot] = [header(inbox, columns, inks), footer(inbox, columns, inks)];
     put(frame, part(area, 0, 1), &[head]);
     put(frame, part(area, rows - 1, 1), &[foot]);
     let notices = notices(inbox, columns, now, inks);
@@ -191,26 +194,31 @@ fn header(inbox: &Inbox, columns: usize, inks: Inks) -> Line<'static> {
     ])
 }
 
-fn footer(inbox: &Inbox, inks: Inks) -> Line<'static> {
-    let keys = match inbox.mode {
-        Mode::Inbox if inbox.cards.is_empty() => "? keys  q end",
-        Mode::Inbox if !inbox.marked.is_empty() => {
-            "marked: a approve…  r reject…  x mark  X all of this kind  Escape none"
-        }
-        Mode::Inbox => {
-            "j k move  r reject  a approve…  e edit  f text  t why  x mark  ? keys  q end"
-        }
-        Mode::Why(_) => "j k scroll  space page  t back",
-        Mode::Full => "j k scroll  space page  f back",
-        Mode::Help => "any key goes back",
-        Mode::Approve(_) => "r reject",
+fn footer(inbox: &Inbox, columns: usize, inks: Inks) -> Line<'static> {
+    // Where not all of it has room, what one cannot do without and where the rest is told.
+    let keys: &[&str] = match inbox.mode {
+        Mode::Inbox if inbox.cards.is_empty() => &["? keys  q end"],
+        Mode::Inbox if !inbox.marked.is_empty() => &[
+            "marked: a approve…  r reject…  x mark  X all of this kind  Escape none",
+            "marked: a approve…  r reject…  Escape",
+        ],
+        Mode::Inbox => &[
+            "j k move  r reject  a approve…  e edit  f text  t why  x mark  ? keys  q end",
+            "j k  r reject  a approve…  ? keys  q end",
+        ],
+        Mode::Why(_) => &["j k scroll  space page  t back"],
+        Mode::Full => &["j k scroll  space page  f back"],
+        Mode::Help => &["any key goes back"],
+        Mode::Approve(_) => &["r reject"],
         Mode::Sure(..)
         | Mode::Many(_)
         | Mode::Reject(..)
         | Mode::Edit(_)
         | Mode::Judging(..)
-        | Mode::Edited(..) => "",
+        | Mode::Edited(..) => &[],
     };
+    let fits = |keys: &&&str| keys.width() <= columns;
+    let keys = keys.iter().find(fits).or(keys.last()).copied().unwrap_or_default();
     Line::styled(keys, inks.frame())
 }
 
@@ -245,8 +253,9 @@ fn list_line(
         (false, false) => "  ",
     };
     let room = columns.saturating_sub(2 + 13 + 2 + left.len());
-    let (about, size) = about(card, room);
-    let call = rows::line(&about, room.saturating_sub(size.len())) + &size;
+    let (lead, about, size) = about(card, room);
+    let left_for_it = room.saturating_sub(lead.width() + size.len());
+    let call = lead.to_owned() + &rows::line(&about, left_for_it) + &size;
     let gap = " ".repeat(room.saturating_sub(call.width()) + 2);
     let base = if is_selected { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
     Line::from_iter([
@@ -259,23 +268,44 @@ fn list_line(
 }
 
 /// What a call is about, in a line: of a long command its worst act and how long it is, of another
-/// tool what it works on.
-fn about(card: &Card, room: usize) -> (String, String) {
+/// tool what it works on. A sign of ours stands before what is not the beginning.
+fn about(card: &Card, room: usize) -> (&'static str, String, String) {
     if card.is_command {
-        let worst = card.acts.first().map_or("", |act| act.words.as_str());
-        let is_long = card.text.len() > room && !worst.is_empty() && card.acts.len() > 1;
-        if !is_long {
-            return (card.text.clone(), String::new());
-        }
+        let worst = card.acts.first().filter(|act| !act.words.is_empty());
+        let is_long = card.text.len() > room && card.acts.len() > 1;
+        let Some(worst) = worst.filter(|_| is_long) else {
+            return ("", card.text.clone(), String::new());
+        };
         let size = format!(" (in {})", rows::size(&card.text));
-        return (worst.to_owned(), if room < 40 { String::new() } else { size });
+        let size = if room < 40 { String::new() } else { size };
+        if worst.words.len() < SHORT {
+            let room = room.saturating_sub(1 + size.len());
+            if let Some(more) = with_words_before(&card.text, worst.span, room) {
+                return ("⋯", more.to_owned(), size);
+            }
+        }
+        return ("", worst.words.clone(), size);
     }
     let input = card.call().get("input");
     let named = || ["url", "resource"].iter().find_map(|name| input?.get(name)?.as_str());
     let about = input.and_then(diff::path).or_else(named);
     let tool = text(card.call(), "tool");
     let about = about.map_or_else(|| card.text.clone(), |about| format!("{tool} {about}"));
-    (about, String::new())
+    ("", about, String::new())
+}
+
+/// A part of a text with as much of what stands before it as has room, from the beginning of a
+/// word or of a part of one: `example.com/install.sh | sh` says more than `sh`.
+fn with_words_before(text: &str, (start, end): (usize, usize), room: usize) -> Option<&str> {
+    let parts = |sign: char| sign.is_whitespace() || "/=:,;".contains(sign);
+    let begins = |at: &usize| {
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
+        let behind = text.get(*at..).and_then(|behind| behind.chars().next());
+        before.is_none_or(parts) && behind.is_some_and(|sign| !parts(sign))
+    };
+    let before = text.get(..start)?;
+    let from = before.char_indices().rev().take(room).map(|(at, _)| at).filter(begins);
+    from.filter_map(|at| text.get(at..end)).take_while(|part| rows::width(part) <= room).last()
 }
 
 fn full(

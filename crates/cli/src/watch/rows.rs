@@ -49,6 +49,11 @@ pub fn size(text: &str) -> String {
     format!("{} bytes, {lines}", text.len())
 }
 
+/// How many columns a text takes on one line, long runs of blanks counted.
+pub fn width(text: &str) -> usize {
+    counted(&escape::glyphs(text.as_bytes())).iter().map(|glyph| glyph.width).sum()
+}
+
 /// `text` on one line of at most `columns`, long runs of blanks counted; what is cut off is counted
 /// too.
 pub fn line(text: &str, columns: usize) -> String {

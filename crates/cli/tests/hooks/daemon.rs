@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use super::house::{GATES, Gate, Home, assert_blocks, assert_fits, feed, fixture, said};
 
 /// A daemon in a home, ended when the test is over.
-struct Daemon {
+pub struct Daemon {
     child: Child,
 }
 
 impl Daemon {
-    fn serve(home: &Home) -> Daemon {
+    pub fn serve(home: &Home) -> Daemon {
         let mut child = home.portcullis(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
         drop(child.stdin.take());
         let mut logs = child.stderr.take().unwrap();
@@ -25,7 +25,7 @@ impl Daemon {
         Daemon { child }
     }
 
-    fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -45,7 +45,7 @@ fn json_of(home: &Home, arguments: &[&str]) -> Value {
 }
 
 /// The asks that wait, as soon as there are so many.
-fn asks(home: &Home, count: usize) -> Vec<Value> {
+pub fn asks(home: &Home, count: usize) -> Vec<Value> {
     for _ in 0..2000 {
         let asks = json_of(home, &["asks", "--json"])["asks"].as_array().unwrap().clone();
         if asks.len() >= count {
@@ -61,7 +61,7 @@ fn started(gate: &Gate, home: &Home, words: &[&str]) -> Child {
     child
 }
 
-fn answer(home: &Home, ask: &Value, words: &[&str]) {
+pub fn answer(home: &Home, ask: &Value, words: &[&str]) {
     let id = ask["id"].as_str().unwrap();
     let (verb, rest) = words.split_first().unwrap();
     let mut arguments = vec![*verb, id];

@@ -65,6 +65,11 @@ fn a_store_that_was_changed_is_not_whole() {
     let whole = home.says(&["store", "check"]);
     assert_eq!(whole.code, 0, "{}", whole.error);
     assert!(!whole.out.contains("not checked"), "its own key is at hand: {}", whole.out);
+    let stranger = home.0.join("stranger.pub");
+    std::fs::write(&stranger, "ab".repeat(32)).unwrap();
+    let unsigned = home.says(&["store", "check", "--public-key", stranger.to_str().unwrap()]);
+    assert!(unsigned.out.contains("not signed with this key"), "{}", unsigned.out);
+    assert_eq!(unsigned.code, 1);
     let db = rusqlite::Connection::open(home.data("portcullis.db")).unwrap();
     let forged = "UPDATE audit SET data = replace(data, '\"allow\"', '\"deny\"') \
         WHERE kind = 'call.judged'";
@@ -73,10 +78,6 @@ fn a_store_that_was_changed_is_not_whole() {
     let broken = home.says(&["store", "check"]);
     assert_eq!(broken.code, 1, "{}{}", broken.out, broken.error);
     assert!(broken.out.contains("its content was changed"), "{}", broken.out);
-    let stranger = home.0.join("stranger.pub");
-    std::fs::write(&stranger, "ab".repeat(32)).unwrap();
-    let unsigned = home.says(&["store", "check", "--public-key", stranger.to_str().unwrap()]);
-    assert!(unsigned.out.contains("not signed with this key"), "{}", unsigned.out);
     let nobody = home.says(&["store", "check", "--store", "postgres://a:secret@127.0.0.1:1/x"]);
     assert_eq!(nobody.code, 2);
     assert!(!nobody.error.contains("secret"), "{}", nobody.error);

@@ -1,7 +1,7 @@
 //! Answers: what a person, a deadline or an agent's going does to an ask.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use portcullis_approval::settle::{self, Refusal};
 use portcullis_approval::{
@@ -150,7 +150,9 @@ impl Authority {
         let mut entries = vec![record::settled(ask, &settlement.decision, approver, now)];
         let by = &settlement.decision.by;
         entries.extend(settlement.grants.iter().map(|grant| record::granted(grant, by, now)));
+        let began = Instant::now();
         self.store().settle_ask(settlement, entries).instrument(debug_span!("commit")).await?;
+        self.inner.metrics.committed(began.elapsed());
         self.inner.recent.keep(ask, Some(&settlement.decision));
         let (state, door) = (settlement.decision.state.name(), &settlement.decision.door);
         tracing::info!(ask = %ask.id, state, by, door, "settled");

@@ -64,8 +64,14 @@ impl Authority {
         // Remembered first: the feed may hear of it before this call goes on. An ask that is not
         // opened after all has an id that nobody else knows.
         self.inner.recent.keep(&ask, None);
+        self.inner.rates.opens(ask.id);
+        let began = Instant::now();
         let opened =
             self.store().open_ask(&ask, most, entries).instrument(debug_span!("commit")).await;
+        self.inner.metrics.committed(began.elapsed());
+        if !matches!(opened, Ok(Opened::New)) {
+            self.inner.rates.opens_not(ask.id);
+        }
         if let (Err(StoreError::TooManyAsks(_)), Err(_)) = (&opened, &too_often) {
             too_often?;
         }

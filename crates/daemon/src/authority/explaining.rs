@@ -257,6 +257,24 @@ impl Authority {
         Ok((looked_at, covered))
     }
 
+    /// What the call of an ask would come to with each of these inputs, if a grant were there.
+    ///
+    /// # Errors
+    /// There is no policy to judge it by.
+    pub async fn would_answer(
+        &self,
+        ask: &Ask,
+        grant: Grant,
+        inputs: &[String],
+    ) -> Result<Vec<Outcome>, Fault> {
+        let under = Under { also: Some(Arc::new(grant)), ..Under::default() };
+        let mut outcomes = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            outcomes.push(self.judge_under(ask, input, &under).await?.0.outcome);
+        }
+        Ok(outcomes)
+    }
+
     /// The newest asks of these owners since a moment, newest first, each call once.
     async fn different_asks(
         &self,

@@ -43,14 +43,9 @@ impl Authority {
         }
         let filter = AskFilter {
             state: Some(portcullis_approval::State::Approved),
-            owners: Owners::All,
             key: Some(asker.key),
-            agent: None,
             session: call.session.clone(),
-            run: None,
-            digest: None,
-            after: None,
-            limit: 1000,
+            ..AskFilter::pending(Owners::All, 1000)
         };
         let asks = self.store().asks(&filter).await?;
         Ok(asks.iter().any(|record| {

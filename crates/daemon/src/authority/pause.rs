@@ -4,14 +4,12 @@
 //! Where several nodes share a store, each hears from the audit what the others pause and end.
 //! Deny rules, firm findings that could destroy, self-protection and the audit stay.
 
-use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
 use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{object, quoted};
-use portcullis_approval::{Asker, CallText, Moment, Owners};
-use portcullis_engine::verdict::{Reason, Tier};
-use portcullis_engine::{Outcome, Verdict};
+use portcullis_approval::{Asker, CallText, Moment, Owners, pause};
+use portcullis_engine::Verdict;
 use portcullis_store::{AuditRecord, StoreError};
 use serde_json::Value;
 
@@ -35,14 +33,9 @@ pub struct Pause {
 impl Pause {
     /// Whether a call is meant.
     fn covers(&self, asker: &Asker, call: &CallText, now: Moment) -> bool {
-        let is_inside = |root: &String| {
-            let cwd = call.cwd.as_deref().filter(|cwd| is_plain(cwd));
-            cwd.is_some_and(|cwd| is_within(cwd, root))
-        };
         now < self.until
             && self.owners.include(&asker.owner)
-            && self.host.as_ref().is_none_or(|host| call.host.as_ref() == Some(host))
-            && self.workspace.as_ref().is_none_or(is_inside)
+            && pause::covers(call, self.host.as_deref(), self.workspace.as_deref())
     }
 
     fn entry(&self, kind: &'static str, actor: &str, at: Moment) -> Entry {
@@ -175,52 +168,13 @@ impl Authority {
     pub(super) fn paused(&self, asker: &Asker, call: &CallText, verdict: Verdict) -> Verdict {
         let now = self.now();
         let pauses = self.locked_pauses();
-        let Some(pause) = pauses.iter().find(|pause| pause.covers(asker, call, now)) else {
-            return verdict;
-        };
-        if !may_pass(&verdict) {
-            return verdict;
+        match pauses.iter().find(|pause| pause.covers(asker, call, now)) {
+            Some(on) => pause::lifted(verdict, &on.by, on.until),
+            None => verdict,
         }
-        let message = format!("{} paused questions until {}", pause.by, pause.until);
-        let mut verdict = verdict;
-        let reason = Reason { code: Cow::Borrowed("pause"), message, span: None };
-        verdict.reasons.insert(0, reason);
-        verdict.outcome = Outcome::Allow;
-        verdict.is_firm = false;
-        verdict.suggestions.clear();
-        verdict.always.clear();
-        verdict
     }
 
     fn locked_pauses(&self) -> std::sync::MutexGuard<'_, Vec<Pause>> {
         self.inner.pauses.pauses.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Whether a pause reaches a verdict: it asks, or a mode alone denies, and nothing firm that could
-/// destroy was found.
-fn may_pass(verdict: &Verdict) -> bool {
-    let destroys = verdict.acts.iter().flat_map(|act| &act.findings).any(|finding| {
-        finding.tier == Tier::Destructive && (finding.is_firm || finding.outcome == Outcome::Deny)
-    });
-    let is_modes = verdict.reasons.first().is_some_and(|reason| reason.code.starts_with("mode."))
-        && verdict
-            .acts
-            .iter()
-            .all(|act| act.outcome != Outcome::Deny || act.reason.code.starts_with("mode."));
-    match verdict.outcome {
-        Outcome::Allow => false,
-        Outcome::Ask => !destroys,
-        Outcome::Deny => is_modes && !destroys,
-    }
-}
-
-/// Whether a directory is written without steps back, which would lead elsewhere.
-fn is_plain(path: &str) -> bool {
-    path.starts_with('/') && !path.split('/').any(|part| part == "..")
-}
-
-fn is_within(path: &str, root: &str) -> bool {
-    let root = root.trim_end_matches('/');
-    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -8,12 +8,15 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use portcullis_approval::{Ask, Decision, Id};
-use portcullis_store::{AskRecord, StoreError};
+use portcullis_store::{AskRecord, AuditRecord, StoreError};
 
 use super::Authority;
 
 /// So many asks are remembered.
 const MOST_ASKS: usize = 1024;
+
+/// So many are read at once: their inputs may be long.
+const MOST_AT_ONCE: usize = 64;
 
 /// Longer inputs are not.
 const MOST_INPUT: usize = 16 << 10;
@@ -62,19 +65,46 @@ impl Authority {
         }
     }
 
-    /// An ask as it is told: settled, if it is about that.
+    /// The asks that audit entries are about, as they are told: settled, where an entry is about
+    /// that. By the positions of the entries; what is not remembered is read in few journeys.
     ///
     /// # Errors
     /// The store cannot be read.
     pub async fn told(
         &self,
-        id: Id,
-        is_settled: bool,
-    ) -> Result<Option<Arc<AskRecord>>, StoreError> {
-        let known = self.inner.recent.get(id);
-        match known.filter(|record| record.decision.is_some() || !is_settled) {
-            Some(record) => Ok(Some(record)),
-            None => Ok(self.store().ask(id).await?.map(Arc::new)),
+        entries: &[AuditRecord],
+    ) -> Result<HashMap<u64, Arc<AskRecord>>, StoreError> {
+        let (mut told, mut unknown) = (HashMap::new(), Vec::new());
+        for entry in entries.iter().filter(|entry| entry.kind.starts_with("ask.")) {
+            let Ok(id) = entry.subject.parse::<Id>() else { continue };
+            let is_settled = entry.kind == "ask.settled";
+            let fits = |record: &Arc<AskRecord>| record.decision.is_some() || !is_settled;
+            let mut known = self.inner.recent.get(id);
+            if known.as_ref().is_some_and(|record| !fits(record)) {
+                // It was opened here and probably settled here: whoever did that was told just
+                // before this task was, and is about to remember it.
+                tokio::task::yield_now().await;
+                known = self.inner.recent.get(id);
+            }
+            match known.filter(fits) {
+                Some(record) => {
+                    told.insert(entry.position, record);
+                }
+                None => unknown.push((id, entry.position)),
+            }
         }
+        for some in unknown.chunks(MOST_AT_ONCE) {
+            let mut ids: Vec<Id> = some.iter().map(|(id, _)| *id).collect();
+            ids.dedup();
+            let read = self.store().asks_of(&ids).await?;
+            let read: HashMap<Id, Arc<AskRecord>> =
+                read.into_iter().map(|record| (record.ask.id, Arc::new(record))).collect();
+            for (id, position) in some {
+                if let Some(record) = read.get(id) {
+                    told.insert(*position, Arc::clone(record));
+                }
+            }
+        }
+        Ok(told)
     }
 }

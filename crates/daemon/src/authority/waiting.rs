@@ -13,6 +13,10 @@ use super::{Authority, Fault, record};
 /// once for everybody who waits; that ten thousand looked so often would only be in the way.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
+/// By so much at most waiters look later than that, each by its own ask: those that came together
+/// do not look together.
+const SPREAD: Duration = Duration::from_secs(15);
+
 /// How soon a waiter looks again when the store did not answer.
 const AWAY: Duration = Duration::from_millis(500);
 
@@ -40,6 +44,11 @@ pub(super) enum Again {
 pub(super) fn is_alike(one: &CallText, other: &CallText) -> bool {
     let meant = |call: &CallText| (call.shell.clone(), call.home.clone(), call.profile.clone());
     meant(one) == meant(other)
+}
+
+/// How much later than others the waiters of an ask look again by themselves.
+fn spread(ask: Id) -> Duration {
+    SPREAD / 256 * u32::from(ask.as_bytes().last().copied().unwrap_or(0))
 }
 
 impl Authority {
@@ -123,7 +132,7 @@ impl Authority {
                     if record.decision.is_some() || is_over {
                         return Ok(record);
                     }
-                    LOOK_AGAIN
+                    LOOK_AGAIN + spread(id)
                 }
                 // While the store is away nobody is told anything; whoever waits goes on waiting.
                 Err(StoreError::Unavailable(_)) if !is_over => AWAY,

@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::{Id, Role};
-use portcullis_store::{AskFilter, AskRecord};
+use portcullis_store::{AskFilter, AskOrder, AskRecord};
 use portcullis_wire::asks::{self, Answer, Answers, Ask, Asks, Decision, Outcome, Results};
 use portcullis_wire::body;
 use portcullis_wire::calls::MOST_WAIT_MS;
@@ -20,12 +20,13 @@ use crate::extract::{Bytes, Query};
 use crate::identity::Caller;
 
 /// `GET /v1/asks`: what this key may see, oldest first; the pending ones unless told otherwise.
+/// `order=risk` gives the beginning of the inbox instead: the riskiest, of those the newest.
 pub async fn list(
     State(app): State<App>,
     caller: Caller,
     query: Query,
 ) -> Result<Response, ApiError> {
-    query.only(&["state", "agent", "session", "run", "limit", "after"])?;
+    query.only(&["state", "agent", "session", "run", "limit", "after", "order"])?;
     let state = match query.get("state") {
         None => Some(portcullis_approval::State::Pending),
         Some("any") => None,
@@ -37,6 +38,17 @@ pub async fn list(
             ApiError::from(Error::invalid(format!("`after`: `{text}` is no cursor")))
         })?),
     };
+    let order = match query.get("order") {
+        None | Some("oldest") => AskOrder::Oldest,
+        // There is no going on from a place that moves with every ask.
+        Some("risk") if after.is_none() => AskOrder::Riskiest,
+        Some("risk") => return Err(Error::invalid("`after` goes with `order=oldest` only").into()),
+        Some(name) => {
+            return Err(
+                Error::invalid(format!("`order`: `{name}` is neither oldest nor risk")).into()
+            );
+        }
+    };
     let limit = query.limit()?;
     let filter = AskFilter {
         state,
@@ -47,10 +59,11 @@ pub async fn list(
         run: query.get("run").map(str::to_owned),
         digest: None,
         after,
+        order,
         limit,
     };
     let records = app.authority.store().asks(&filter).await?;
-    let after = (records.len() == limit)
+    let after = (order == AskOrder::Oldest && records.len() == limit)
         .then(|| records.last().map(|record| record.ask.id.to_string()))
         .flatten();
     let asks = records.iter().map(|record| shape(&app, &caller, record)).collect();

@@ -3,11 +3,13 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use portcullis_approval::{Ask, Granted};
+use portcullis_approval::Ask;
+use portcullis_engine::Outcome;
 use portcullis_store::{GrantFilter, GrantRecord};
+use portcullis_wire::asks::Changed;
 use portcullis_wire::body;
 use portcullis_wire::errors::{Code, Error};
-use portcullis_wire::grants::{Example, Grant, Grants, NewGrant, Preview};
+use portcullis_wire::grants::{Example, Grant, Grants, NewGrant, NewPreview, Preview};
 
 use crate::App;
 use crate::error::{ApiError, json_response};
@@ -17,6 +19,9 @@ use crate::routes::asks::visible;
 
 /// So many calls are shown that a rule would have allowed.
 const MOST_EXAMPLES: usize = 8;
+
+/// So many calls are tried at once.
+const MOST_TRIES: usize = 16;
 
 /// The longest of them, in characters.
 const MOST_EXAMPLE: usize = 500;
@@ -51,7 +56,8 @@ pub async fn make(
     caller: Caller,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
-    let grant = offered(&app, &caller, &body).await?;
+    let new: NewGrant = body::read(&body)?;
+    let (_, grant) = offered(&app, &caller, &new.ask, &new.rule).await?;
     app.authority.make_grant(grant.clone(), &caller.key.name).await?;
     Ok(json_response(StatusCode::CREATED, &Grant::new(&grant)))
 }
@@ -62,29 +68,33 @@ pub async fn preview(
     caller: Caller,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
-    let grant = offered(&app, &caller, &body).await?;
-    let rule = match &grant.granted {
-        Granted::Pattern(rule) => rule.clone(),
-        Granted::Exact { tool, .. } => tool.clone(),
-    };
+    let new: NewPreview = body::read(&body)?;
+    if new.tries.len() > MOST_TRIES {
+        return Err(Error::invalid(format!("`tries`: {MOST_TRIES} at most")).into());
+    }
+    let inputs: Vec<String> = new.tries.into_iter().map(Changed::read).collect::<Result<_, _>>()?;
+    let (ask, grant) = offered(&app, &caller, &new.ask, &new.rule).await?;
+    let outcomes = app.authority.would_answer(&ask, grant.clone(), &inputs).await?;
     let (looked_at, covered) = app.authority.would_cover(grant).await?;
     let examples = covered.iter().take(MOST_EXAMPLES).map(example).collect();
-    let shape = Preview { rule, looked_at, covered: covered.len(), examples };
+    let tried = outcomes.into_iter().map(Outcome::name).collect();
+    let shape = Preview { rule: new.rule, looked_at, covered: covered.len(), examples, tried };
     Ok(json_response(StatusCode::OK, &shape))
 }
 
+/// An ask, and the grant of a rule that it offered.
 async fn offered(
     app: &App,
     caller: &Caller,
-    body: &[u8],
-) -> Result<portcullis_approval::Grant, ApiError> {
-    let new: NewGrant = body::read(body)?;
-    let ask = visible(app, caller, &new.ask).await?.ask;
-    let grant = app.authority.offered(&ask, &new.rule, &caller.key.name);
-    grant.ok_or_else(|| {
-        let message = format!("rule `{}` is not among the offers of this ask", new.rule);
-        Error::new(Code::RuleRefused, message).into()
-    })
+    ask: &str,
+    rule: &str,
+) -> Result<(Ask, portcullis_approval::Grant), ApiError> {
+    let ask = visible(app, caller, ask).await?.ask;
+    let Some(grant) = app.authority.offered(&ask, rule, &caller.key.name) else {
+        let message = format!("rule `{rule}` is not among the offers of this ask");
+        return Err(Error::new(Code::RuleRefused, message).into());
+    };
+    Ok((ask, grant))
 }
 
 fn example(ask: &Ask) -> Example {

@@ -22,8 +22,8 @@ pub async fn ready(State(app): State<App>) -> Result<Response, ApiError> {
 
 /// `GET /metrics`: numbers for Prometheus.
 pub async fn metrics(State(app): State<App>) -> Result<Response, ApiError> {
-    let pending = app.authority.store().pending_count().await?;
-    let text = app.metrics.text(pending);
+    let store = app.authority.store();
+    let text = app.metrics.text(store.pending_count().await?, store.queued());
     Ok((StatusCode::OK, [(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)
         .into_response())
 }

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::Role;
+use portcullis_approval::pause::MOST_MINUTES;
 use portcullis_wire::body;
 use portcullis_wire::errors::Error;
 use portcullis_wire::pause::{NewPause, Pause, Pauses, Resumed};
@@ -13,9 +14,6 @@ use crate::authority;
 use crate::error::{ApiError, json_response};
 use crate::extract::{Bytes, Query};
 use crate::identity::Caller;
-
-/// The longest pause.
-const MOST_MINUTES: u64 = 60;
 
 /// `GET /v1/pause`: the pauses that go on.
 pub async fn list(

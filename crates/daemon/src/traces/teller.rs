@@ -36,7 +36,7 @@ impl Collector {
                 "`otlp.endpoint`: `{endpoint}` {why}; use the address of a collector near by, such \
                  as `http://127.0.0.1:4318`"
             );
-            Err(ConfigError { message, span: None })
+            Err(ConfigError::new(message))
         };
         let Some(rest) = endpoint.strip_prefix("http://") else {
             return wrong("does not begin with `http://`");

@@ -299,6 +299,27 @@ async fn a_run_that_ends_takes_its_asks_and_grants_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_beginning_of_the_inbox_is_the_riskiest_and_newest() {
+    let node = Node::start().await;
+    for command in ["npm publish", "rm -rf /srv", "npm publish --tag next", "rm -rf /var"] {
+        node.call(&json!({ "tool": "Bash", "input": { "command": command } })).await;
+    }
+    let list = async |query: &str| -> Value {
+        let path = format!("/v1/asks{query}");
+        node.as_key(&node.approver, "GET", &path, &Value::Null).await.json()
+    };
+    let commands = |list: &Value| -> Vec<String> {
+        let asks = list["asks"].as_array().unwrap().iter();
+        asks.map(|ask| ask["call"]["input"]["command"].as_str().unwrap().to_owned()).collect()
+    };
+    let first = list("?order=risk&limit=3").await;
+    assert_eq!(commands(&first), ["rm -rf /var", "rm -rf /srv", "npm publish --tag next"]);
+    assert_eq!(first["after"], Value::Null, "there is no going on from there");
+    let all = list("?order=oldest").await;
+    assert_eq!(commands(&all)[..2], ["npm publish", "rm -rf /srv"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn many_answers_are_many_results() {
     let node = Node::start().await;
     let mut answers = Vec::new();

@@ -94,6 +94,8 @@ async fn unknown_paths_methods_and_parameters_are_errors() {
         ("GET",    "/v1/asks?limit=many",  400, "INVALID_REQUEST"),
         ("GET",    "/v1/asks?sort=up",     400, "INVALID_REQUEST"),
         ("GET",    "/v1/asks?state=lost",  400, "INVALID_REQUEST"),
+        ("GET",    "/v1/asks?order=up",    400, "INVALID_REQUEST"),
+        ("GET",    "/v1/asks?order=risk&after=019444a0-1234-7abc-8000-abcdef123456", 400, "INVALID_REQUEST"),
         ("GET",    "/v1/asks/none",        404, "NO_SUCH_ASK"),
         ("GET",    "/v1/asks/019444a0-1234-7abc-8000-abcdef123456", 404, "NO_SUCH_ASK"),
         ("GET",    "/v1/audit?after=zz",   400, "INVALID_REQUEST"),

@@ -74,19 +74,30 @@ impl Node {
     async fn try_in_directory(directory: Arc<TempDir>, config: Config) -> Result<Node, StartError> {
         let path = directory.path();
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(path.join("db"), "local").unwrap());
-        Node::on_store(directory, store, config).await
+        Node::on_store(directory, store, config, &SECRET).await
     }
 
     /// A node on a store of several, with the keys that lie in its directory.
     pub async fn at(directory: Arc<TempDir>, address: &str) -> Node {
+        Node::try_at(directory, address, Config::default(), &SECRET).await.unwrap()
+    }
+
+    /// The same with a configuration and a key to sign with, if it comes up.
+    pub async fn try_at(
+        directory: Arc<TempDir>,
+        address: &str,
+        config: Config,
+        secret: &[u8; 32],
+    ) -> Result<Node, StartError> {
         let store = portcullis_store::open(address, "local").await.unwrap();
-        Node::on_store(directory, store, Config::default()).await.unwrap()
+        Node::on_store(directory, store, config, secret).await
     }
 
     async fn on_store(
         directory: Arc<TempDir>,
         store: Arc<dyn Store>,
         config: Config,
+        secret: &[u8; 32],
     ) -> Result<Node, StartError> {
         let path = directory.path();
         let now = Clock::new().now();
@@ -117,7 +128,7 @@ impl Node {
             store,
             places,
             policy: None,
-            signer: Signer::new(&SECRET),
+            signer: Signer::new(secret),
             config,
             internal_key: Some("internal-secret".to_owned()),
         };
@@ -140,10 +151,15 @@ impl Node {
         Ok(Node { directory, address, agent, approver, admin, code, stop: Some(stop), served })
     }
 
-    /// Stops the node and starts another on what it left behind.
-    pub async fn restart(mut self) -> Node {
+    /// Stops the node.
+    pub async fn stop(&mut self) {
         let _ = self.stop.take().unwrap().send(());
         (&mut self.served).await.unwrap();
+    }
+
+    /// Stops the node and starts another on what it left behind.
+    pub async fn restart(mut self) -> Node {
+        self.stop().await;
         Node::in_directory(Arc::clone(&self.directory), Config::default()).await
     }
 

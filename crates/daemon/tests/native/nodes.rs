@@ -3,22 +3,28 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use portcullis_daemon::config::{Config, Limits};
 use portcullis_database::Database;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::node::Node;
+use crate::node::{Node, SECRET};
 
 /// How long something may take to hold on the other node, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A second node with the keys of the first.
 async fn beside(first: &Node, address: &str) -> Node {
+    Node::at(keys_of(first), address).await
+}
+
+/// A directory with the keys of a node.
+fn keys_of(node: &Node) -> Arc<TempDir> {
     let directory = Arc::new(TempDir::new().unwrap());
     for role in ["agent", "approver", "admin"] {
-        std::fs::copy(first.directory.path().join(role), directory.path().join(role)).unwrap();
+        std::fs::copy(node.directory.path().join(role), directory.path().join(role)).unwrap();
     }
-    Node::at(directory, address).await
+    directory
 }
 
 /// Waits until something holds.
@@ -50,6 +56,9 @@ async fn two_nodes_are_one() {
     a_session_is_changed_everywhere(&a, &b).await;
     a_policy_is_set_everywhere(&a, &b).await;
     a_node_that_comes_forgets_nothing_of_others(&a, &database.address()).await;
+    all_nodes_sign_with_one_key(&database).await;
+    limits_hold_over_all_nodes(&database).await;
+    what_a_node_leaves_behind_ends_on_another(&database).await;
     while_the_database_is_away_nothing_is_allowed(&a, &b, &mut database).await;
 }
 
@@ -188,6 +197,102 @@ async fn a_node_that_comes_forgets_nothing_of_others(a: &Node, address: &str) {
     let c = beside(a, address).await;
     assert_eq!(c.call(&access).await["outcome"], "allow");
     assert_eq!(a.call(&access).await["outcome"], "allow");
+}
+
+/// A schema of its own in the database.
+fn schema(database: &Database, name: &str) -> String {
+    database.sql(&format!("CREATE SCHEMA {name}")).unwrap();
+    database.address_of(name)
+}
+
+async fn all_nodes_sign_with_one_key(database: &Database) {
+    let address = schema(database, "signed");
+    let other = [9; 32];
+    let with = async |directory, secret| {
+        Node::try_at(directory, &address, Config::default(), secret).await
+    };
+    let mut a = with(Arc::new(TempDir::new().unwrap()), &SECRET).await.unwrap();
+    let refused = with(keys_of(&a), &other).await.err().unwrap().to_string();
+    assert!(refused.contains("copy `signing.key`"), "{refused}");
+    let mut b = with(keys_of(&a), &SECRET).await.unwrap();
+    b.stop().await;
+    a.stop().await;
+    // Nobody is there any more: the key was changed on purpose.
+    let c = with(keys_of(&a), &other).await.unwrap();
+    let entries = "/v1/audit?kind=signer.changed";
+    let changed = c.as_key(&c.admin, "GET", entries, &Value::Null).await.json();
+    assert_eq!(changed["entries"].as_array().map(Vec::len), Some(1), "{changed}");
+    assert!(with(keys_of(&a), &SECRET).await.is_err(), "now the other one is the stranger");
+    // What the key before signed is vouched for by the one that signs now.
+    at_last("the record is whole", async || {
+        let state = c.as_key(&c.admin, "GET", "/v1/audit/state", &Value::Null).await.json();
+        state["is_whole"] == true
+    })
+    .await;
+}
+
+async fn limits_hold_over_all_nodes(database: &Database) {
+    let address = schema(database, "limited");
+    let limits = Limits {
+        calls_per_second_per_agent: 20,
+        asks_per_minute_per_agent: 10,
+        ..Limits::default()
+    };
+    let config = || Config { limits: limits.clone(), ..Config::default() };
+    let first = Arc::new(TempDir::new().unwrap());
+    let a = Node::try_at(first, &address, config(), &SECRET).await.unwrap();
+    let b = Node::try_at(keys_of(&a), &address, config(), &SECRET).await.unwrap();
+
+    let mut asked = 0;
+    for number in 0..40 {
+        let node = if number % 2 == 0 { &a } else { &b };
+        let asking = call(&format!("npm publish {number}"), 0);
+        let sent = node.as_key(&node.agent, "POST", "/v1/calls", &asking).await;
+        assert!(matches!(sent.status, 200 | 429), "{}", sent.text);
+        asked += u32::from(sent.status == 200);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    // Ten at once, and one more in six seconds.
+    assert!((10..=14).contains(&asked), "{asked} questions of two nodes together");
+
+    // A node that has just come up cannot know what was before.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let seconds = 6;
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let flood = async |node: &Node| {
+        let mut allowed = 0;
+        while Instant::now() < until {
+            let sent = node.as_key(&node.agent, "POST", "/v1/calls", &call("ls", 0)).await;
+            allowed += u64::from(sent.status == 200);
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        allowed
+    };
+    let (one, two) = tokio::join!(flood(&a), flood(&b));
+    // Each node's first second, and what comes until it is heard of, is all there is beyond.
+    let bound = 20 * (seconds + 2 + 2);
+    assert!(one + two <= bound, "{one} and {two} calls of two nodes together, above {bound}");
+    assert!(one + two >= 20 * seconds / 2, "{one} and {two}: what is allowed is not refused");
+}
+
+async fn what_a_node_leaves_behind_ends_on_another(database: &Database) {
+    let address = schema(database, "orphaned");
+    let directory = Arc::new(TempDir::new().unwrap());
+    std::fs::create_dir(directory.path().join("config")).unwrap();
+    let policy = "[asks]\ndeadline_s = 3\n";
+    std::fs::write(directory.path().join("config/policy.toml"), policy).unwrap();
+    let mut a = Node::at(directory, &address).await;
+    let b = beside(&a, &address).await;
+    let asked = a.call(&call("npm publish orphan", 0)).await;
+    a.stop().await;
+    let began = Instant::now();
+    let path = format!("/v1/asks/{}", asked["ask"].as_str().unwrap());
+    at_last("it ends", async || {
+        let ask = b.as_key(&b.approver, "GET", &path, &Value::Null).await.json();
+        ask["state"] == "expired"
+    })
+    .await;
+    assert!(began.elapsed() < Duration::from_secs(15), "not by looking again after a while");
 }
 
 async fn while_the_database_is_away_nothing_is_allowed(

@@ -137,6 +137,14 @@ async fn a_rule_is_tried_before_it_is_stored_and_only_if_it_was_offered() {
     assert_eq!(preview["looked_at"], 3);
     assert_eq!(preview["covered"], 2, "{preview}");
     assert_eq!(preview["examples"][0]["command"], "npm install b");
+    let tries = ["npm install c --save-dev", "npm install c; rm -rf /", "git push"];
+    let tries: Vec<Value> =
+        tries.iter().map(|command| json!({ "input": { "command": command } })).collect();
+    let reply = send("/v1/grants/preview", json!({ "ask": asked, "rule": rule, "tries": tries }));
+    let preview = reply.await.json();
+    assert_eq!(preview["tried"], json!(["allow", "ask", "ask"]), "only what it would really allow");
+    let many = json!({ "ask": asked, "rule": rule, "tries": vec![&tries[0]; 17] });
+    assert_eq!(send("/v1/grants/preview", many).await.status, 400);
     assert_eq!(node.pending().await.len(), 3, "a preview stores nothing");
     for (wrong, status, code) in [
         (json!({ "ask": asked, "rule": "Bash(rm:*)" }), 422, "RULE_REFUSED"),

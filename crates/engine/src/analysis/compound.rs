@@ -138,13 +138,16 @@ impl Walk<'_, '_> {
             self.analysis.functions = Functions::Here;
         }
         let feed = std::mem::replace(&mut self.analysis.feed, Feed::Unknown);
+        let had_moved = std::mem::replace(&mut self.analysis.has_moved, false);
         let (first, joins) = (self.analysis.found.acts.len(), self.analysis.found.syntax.len());
         for command in self.tree.list(body) {
             self.command(command);
         }
         self.analysis.feed = feed;
         self.bomb(name, first, joins);
-        let moves = is_open && self.analysis.state.directory.is_some();
+        // Wherever the body goes, also from a place that is not known, the script is then.
+        let moves = is_open && self.analysis.has_moved;
+        self.analysis.has_moved |= had_moved;
         let after = std::mem::replace(&mut self.analysis.state, state);
         self.analysis.state.outlive(after);
         if moves {

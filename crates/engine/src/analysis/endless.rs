@@ -72,10 +72,10 @@ impl Walk<'_, '_> {
     /// The commands of a pipeline from the act `first` on: what never runs dry must be cut off.
     pub(super) fn runs_dry(&mut self, first: usize) {
         let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
-        let Some(source) = acts.iter().rposition(is_source) else { return };
+        let Some(source) = acts.iter().rposition(|act| is_source(act)) else { return };
         // A file stands before the command that reads it.
         let behind = acts.get(source..).unwrap_or_default();
-        if behind.iter().any(stops) {
+        if behind.iter().any(|act| stops(act)) {
             return;
         }
         let is_yes =
@@ -146,18 +146,41 @@ fn is_source(act: &Act) -> bool {
     };
     match act.base_name() {
         Some("yes" | "gyes") => true,
+        Some("seq" | "gseq") => act.args.iter().skip(1).any(is_far),
         Some("tail" | "gtail") if is_idle() => true,
         _ => act.effects.iter().any(is_device),
     }
 }
 
+/// Whether a number is so large, or so far from any, that nobody counts to it.
+fn is_far(arg: &Arg) -> bool {
+    let Some(number) = arg.as_known().and_then(|text| text.parse::<f64>().ok()) else {
+        return false;
+    };
+    !number.is_finite() || number.abs() >= 1e9
+}
+
 /// Whether an act takes only so much of what it gets.
 fn stops(act: &Act) -> bool {
     let has = |names: &[&str]| act.options.iter().any(|option| names.contains(option));
+    // Devices without line ends: the first line never comes to its end.
+    let is_endless_line = |on: &EffectOn| match &on.target {
+        Target::Path(path) => matches!(path.as_str(), "/dev/zero" | "/dev/full"),
+        Target::Pattern(_)
+        | Target::Unknown(_)
+        | Target::Host(_)
+        | Target::Named(_)
+        | Target::None => false,
+    };
     match act.base_name() {
+        Some("head" | "ghead") => {
+            has(&["-c", "--bytes"]) || !act.effects.iter().any(is_endless_line)
+        }
+        // The device is where chance comes from, not what is sorted.
+        Some("shuf" | "sort" | "gshuf" | "gsort") => has(&["--random-source"]),
+        Some("mapfile" | "readarray") => has(&["-n"]),
         Some(
-            "head" | "ghead" | "dd" | "read" | "shuf" | "sort" | "cmp" | "comm" | "mapfile" | "ls"
-            | "stat" | "file" | "test" | "[" | "basename" | "dirname",
+            "dd" | "read" | "cmp" | "ls" | "stat" | "file" | "test" | "[" | "basename" | "dirname",
         ) => true,
         Some("od" | "god") => has(&["-N", "--read-bytes"]),
         Some("xxd") => has(&["-l", "-len", "--len"]),
@@ -167,6 +190,6 @@ fn stops(act: &Act) -> bool {
             let ends = |arg: &Arg| arg.prefix().ends_with('q') || arg.prefix().contains("exit");
             act.args.iter().any(ends)
         }
-        _ => act.via.iter().any(|via| via == "timeout"),
+        _ => act.via.contains(&"timeout"),
     }
 }

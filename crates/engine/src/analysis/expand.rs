@@ -75,8 +75,11 @@ impl Walk<'_, '_> {
         let is_named = text.get(1).is_some_and(u8::is_ascii_alphabetic);
         let is_stacked = text.last().is_some_and(u8::is_ascii_digit)
             && text.iter().skip(1).all(|byte| byte.is_ascii_digit() || b"+-".contains(byte));
+        let is_before = text == b"~-";
         let span = self.span(span);
-        if is_named && self.analysis.dialect == Dialect::Zsh {
+        if is_before {
+            self.analysis.push_unknown("the directory before this one", span);
+        } else if is_named && self.analysis.dialect == Dialect::Zsh {
             self.analysis.push_unknown("a name that a variable may give to a directory", span);
         } else if is_stacked {
             self.analysis.push_unknown("a directory of the stack", span);

@@ -4,7 +4,6 @@
 //! names is kept here, and a command that reads an unknown file counts as reading all of it.
 
 use std::ops::Range;
-use std::rc::Rc;
 
 use portcullis_shell::{Action, Expansion, List, Prefix, Redirection, Word};
 
@@ -72,13 +71,13 @@ fn named(arg: &Arg) -> Option<EffectOn> {
 /// The names that a text holds, one per word.
 pub(crate) fn of_text(text: &str) -> Vec<EffectOn> {
     let words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+    let name = |word: &str| read(Target::Path(word.to_owned()), false);
+    if !text.contains('\\') {
+        return words.filter(|word| !word.is_empty()).take(NAMES).map(name).collect();
+    }
     // Some programs are told `\n` and print a new line.
     let words = words.flat_map(|word| word.split("\\n")).flat_map(|word| word.split("\\0"));
-    words
-        .filter(|word| !word.is_empty())
-        .take(NAMES)
-        .map(|word| read(Target::Path(word.to_owned()), false))
-        .collect()
+    words.filter(|word| !word.is_empty()).take(NAMES).map(name).collect()
 }
 
 /// The parts of names between these signs.
@@ -98,14 +97,18 @@ pub(crate) fn of_format(operands: &[Arg]) -> Vec<EffectOn> {
 }
 
 /// The names that arguments hold.
-pub(crate) fn of_args(args: &[Arg]) -> Vec<EffectOn> {
-    let of_one = |arg: &Arg| match arg.as_known() {
-        Some(text) if text.contains(|letter: char| letter.is_whitespace() || letter == '\\') => {
-            of_text(text)
+pub(crate) fn of_args<'a>(args: impl IntoIterator<Item = &'a Arg>) -> Vec<EffectOn> {
+    let is_sign = |letter: char| letter.is_whitespace() || letter == '\\';
+    let mut names = Vec::new();
+    for arg in args {
+        match arg.as_known() {
+            _ if names.len() >= NAMES => break,
+            Some(text) if text.contains(is_sign) => names.extend(of_text(text)),
+            _ => names.extend(named(arg)),
         }
-        _ => named(arg).into_iter().collect(),
-    };
-    args.iter().flat_map(of_one).take(NAMES).collect()
+    }
+    names.truncate(NAMES);
+    names
 }
 
 /// What an act prints that may be the name of a file.
@@ -114,23 +117,23 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
         return Vec::new();
     }
     let args = act.args.get(1..).unwrap_or_default();
-    let operands: Vec<Arg> =
-        usage.operands.iter().filter_map(|&at| args.get(at)).cloned().collect();
+    let mut operands = usage.operands.iter().filter_map(|&at| args.get(at));
     match prints {
         Prints::Nothing => Vec::new(),
         Prints::Operands => {
             // A format may join its arguments to one name.
             let whole = super::simple::printed(act).map(|text| of_text(&text)).unwrap_or_default();
-            whole.into_iter().chain(of_args(&operands)).collect()
+            let names = of_args(operands);
+            if whole.is_empty() { names } else { whole.into_iter().chain(names).collect() }
         }
         Prints::Parents => {
-            let known = operands.iter().filter_map(Arg::as_known);
+            let known = operands.filter_map(Arg::as_known);
             let above = known.filter_map(|path| path.trim_end_matches('/').rsplit_once('/'));
             let above = above.map(|(above, _)| if above.is_empty() { "/" } else { above });
             above.map(|path| of_path(path.to_owned())).collect()
         }
         Prints::Programs => {
-            let known = operands.iter().filter_map(Arg::as_known);
+            let known = operands.filter_map(Arg::as_known);
             known.map(|name| read(Target::Path(format!("/usr/local/bin/{name}")), false)).collect()
         }
         Prints::Found => {
@@ -160,7 +163,7 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
         }
         Prints::Matching => {
             let is_turned = usage.has_option(&["-v", "--invert-match"]);
-            let first = operands.first().filter(|_| !is_turned);
+            let first = operands.next().filter(|_| !is_turned);
             first.into_iter().flat_map(|arg| patterns(ValueKind::Part, arg, ".")).collect()
         }
     }
@@ -226,7 +229,7 @@ impl Analysis<'_> {
         if names.is_empty() || self.state.named.len() >= NAMES {
             return;
         }
-        Rc::make_mut(&mut self.state.named).extend(names);
+        self.state.named.extend(names);
     }
 
     /// Everything that an unknown word may stand for here.
@@ -295,7 +298,7 @@ fn add_names(act: &mut Act, names: &[EffectOn]) {
 }
 
 /// What a function prints: what the acts of its body do, and its arguments.
-pub(crate) fn of_body(body: &[Act], args: &[Arg]) -> Vec<EffectOn> {
+pub(crate) fn of_body(body: &[Box<Act>], args: &[Arg]) -> Vec<EffectOn> {
     let printed = body.iter().flat_map(|act| act.prints.iter().cloned());
     printed.chain(of_args(args)).take(NAMES).collect()
 }
@@ -345,10 +348,11 @@ fn hidden_too(on: &EffectOn) -> Option<EffectOn> {
 impl Walk<'_, '_> {
     /// Notes the files that the acts from `first` on name for a command that reads them.
     pub(super) fn hand_over(&mut self, first: usize) {
-        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
-        let names: Vec<EffectOn> =
-            acts.iter().flat_map(|act| act.prints.iter().cloned()).take(NAMES).collect();
-        self.hand(names);
+        let Analysis { found, handed, .. } = &mut *self.analysis;
+        if handed.len() < NAMES {
+            let acts = found.acts.get(first..).unwrap_or_default();
+            handed.extend(acts.iter().flat_map(|act| act.prints.iter().cloned()).take(NAMES));
+        }
     }
 
     pub(super) fn hand(&mut self, names: Vec<EffectOn>) {

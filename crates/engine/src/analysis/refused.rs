@@ -69,7 +69,7 @@ pub struct Unread {
     from: usize,
     /// Where that stands if it is part of another.
     within: Option<Span>,
-    via: Vec<String>,
+    via: Vec<&'static str>,
     words: Words,
 }
 
@@ -86,18 +86,18 @@ enum Words {
 
 impl Unread {
     /// A text of another language in which commands may stand.
-    pub(crate) fn of_text(text: &str, span: Span, via: &[String]) -> Unread {
+    pub(crate) fn of_text(text: &str, span: Span, via: &[&'static str]) -> Unread {
         let (text, via) = (text.to_owned(), via.to_vec());
         Unread { text, from: 0, within: Some(span), via, words: Words::InText }
     }
 
     /// Words of which each may be a program.
-    pub(crate) fn of_words(words: Vec<Arg>, span: Span, via: &[String]) -> Unread {
+    pub(crate) fn of_words(words: Vec<Arg>, span: Span, via: &[&'static str]) -> Unread {
         Unread { words: Words::Each(words), ..Unread::of_text("", span, via) }
     }
 
     /// A command that may be meant.
-    pub(crate) fn of_command(words: Vec<Arg>, span: Span, via: &[String]) -> Unread {
+    pub(crate) fn of_command(words: Vec<Arg>, span: Span, via: &[&'static str]) -> Unread {
         Unread { words: Words::First(words), ..Unread::of_text("", span, via) }
     }
 

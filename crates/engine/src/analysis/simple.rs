@@ -11,6 +11,30 @@ use crate::effect::{Effect, EffectOn};
 use crate::environment::{self, Setting};
 use crate::peel;
 
+/// Which words of a command certainly do not begin with a dash; nearly all commands are short.
+#[derive(Default)]
+struct Dashless {
+    first: u128,
+    rest: Vec<bool>,
+}
+
+impl Dashless {
+    /// Notes the next word.
+    fn note(&mut self, at: usize, is_dashless: bool) {
+        match u32::try_from(at).ok().filter(|at| *at < u128::BITS) {
+            Some(at) => self.first |= u128::from(is_dashless) << at,
+            None => self.rest.push(is_dashless),
+        }
+    }
+
+    fn has(&self, at: usize) -> bool {
+        match u32::try_from(at).ok().filter(|at| *at < u128::BITS) {
+            Some(at) => self.first >> at & 1 == 1,
+            None => self.rest.get(at - u128::BITS as usize).copied().unwrap_or_default(),
+        }
+    }
+}
+
 impl Walk<'_, '_> {
     pub(super) fn simple(&mut self, command: &Command, simple: Simple) {
         let words = self.tree.list(simple.words);
@@ -21,11 +45,11 @@ impl Walk<'_, '_> {
         let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
         self.declares_tables(words);
         let outer = self.analysis.shown.take();
-        let mut dashless = Vec::with_capacity(words.len());
-        for word in words {
+        let mut dashless = Dashless::default();
+        for (at, word) in words.iter().enumerate() {
             let from = self.analysis.found.acts.len();
             self.word(word);
-            dashless.push(self.is_operand(word, from));
+            dashless.note(at, self.is_operand(word, from));
         }
         self.analysis.declares_tables = false;
         let mut assignments = Vec::new();
@@ -36,8 +60,8 @@ impl Walk<'_, '_> {
         let shows = std::mem::replace(&mut self.analysis.shown, outer);
         let span = self.span(command.span);
         let mut args = Vec::with_capacity(words.len());
-        for (word, is_operand) in words.iter().zip(dashless) {
-            self.add_args(word, is_operand, &mut args);
+        for (at, word) in words.iter().enumerate() {
+            self.add_args(word, dashless.has(at), &mut args);
         }
         // Words that vanish leave the next one as the program.
         if args.is_empty() {
@@ -56,8 +80,8 @@ impl Walk<'_, '_> {
         self.hand_over(first);
         self.hand_joined(words);
         let shows = shows.map(Shown::Variable);
-        let act = Act { span, args, assignments, shows, is_fetched, ..Act::default() };
-        let mut act = act;
+        let mut act =
+            Box::new(Act { span, args, assignments, shows, is_fetched, ..Act::default() });
         self.count(words, &mut act);
         let rounds = self.rounds(words, &act);
         let name = act.args.first().and_then(Arg::as_known);
@@ -69,7 +93,7 @@ impl Walk<'_, '_> {
         match rounds {
             Some(rounds) => {
                 for args in rounds {
-                    peel::resolve(self.analysis, Act { args, ..act.clone() });
+                    peel::resolve(self.analysis, Box::new(Act { args, ..(*act).clone() }));
                 }
             }
             None => peel::resolve(self.analysis, act),
@@ -199,7 +223,7 @@ impl Walk<'_, '_> {
 
 /// The text that a command does nothing but print.
 pub(super) fn printed(act: &Act) -> Option<String> {
-    if act.is_call {
+    if act.is_call || !matches!(act.program(), Some("echo" | "printf")) {
         return None;
     }
     let words: Option<Vec<&str>> = act.args.iter().map(Arg::as_known).collect();

@@ -1,8 +1,9 @@
 //! What later commands of a script depend on.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::sets::Sets;
 use crate::effect::EffectOn;
@@ -10,10 +11,19 @@ use crate::environment::{Setting, setting};
 use crate::place;
 
 /// What is known at one point of a script.
+///
+/// It is copied wherever something runs apart or perhaps, and seldom changed there: all but the
+/// directory is shared until somebody writes.
 #[derive(Clone, Debug)]
 pub struct State {
     /// The working directory, absolute; none once it is not known.
-    pub directory: Option<String>,
+    pub directory: Option<Arc<str>>,
+    held: Rc<Held>,
+}
+
+/// What is known beside the directory.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
     /// The functions defined so far.
     pub functions: BTreeMap<String, Function>,
     /// Names that an alias may replace.
@@ -25,7 +35,7 @@ pub struct State {
     /// Arrays whose subscripts are texts.
     pub tables: BTreeSet<String>,
     /// Files that variables may name.
-    pub named: Rc<Vec<EffectOn>>,
+    pub named: Vec<EffectOn>,
     /// Whether patterns fit hidden files too.
     pub has_dotglob: bool,
     /// Whether something changed which program a name means, or how later text is read.
@@ -59,50 +69,76 @@ pub struct Function {
 impl State {
     /// The state at the start of a call.
     #[must_use]
-    pub fn new(directory: &str) -> State {
-        State {
-            directory: Some(directory.to_owned()),
-            functions: BTreeMap::new(),
-            aliases: BTreeSet::new(),
-            exported: None,
-            homes: BTreeMap::new(),
-            tables: BTreeSet::new(),
-            named: Rc::default(),
-            has_dotglob: false,
-            is_poisoned: false,
-            sets: None,
-            secrets: BTreeSet::new(),
-            operands: BTreeSet::new(),
-            lines: BTreeSet::new(),
-            rounds: Vec::new(),
-            told: Vec::new(),
-        }
+    pub fn new(directory: Arc<str>) -> State {
+        State { directory: Some(directory), held: Rc::default() }
     }
 
     /// Notes a variable that outlives its command.
     pub fn assign(&mut self, name: &str, value: Option<&str>) {
-        self.is_poisoned |= setting(name, value) == Setting::Loader;
+        if setting(name, value) == Setting::Loader {
+            self.is_poisoned = true;
+        }
         // Whoever ignores some names sees all the others, hidden ones too.
-        self.has_dotglob |= name == "GLOBIGNORE";
+        if name == "GLOBIGNORE" {
+            self.has_dotglob = true;
+        }
     }
 
     /// Moves to another directory, written as the script writes it; none for an unknown one.
     pub fn change_directory(&mut self, to: Option<&str>, home: Option<&str>) {
         self.directory = match (self.directory.take(), to) {
-            (Some(from), Some(to)) => place::absolute(to, &from, home),
-            (None, Some(to)) if to.starts_with(['/', '~']) => place::absolute(to, "/", home),
+            (Some(from), Some(to)) => place::absolute(to, &from, home).map(Arc::from),
+            (None, Some(to)) if to.starts_with(['/', '~']) => {
+                place::absolute(to, "/", home).map(Arc::from)
+            }
             _ => None,
         };
     }
 
     /// The directory that `$(pwd)` prints, unless something else has the names that say so.
     pub(super) fn here(&self) -> Option<&str> {
-        let is_taken = ["pwd", "git"].iter().any(|name| self.functions.contains_key(*name));
+        let is_taken = !self.functions.is_empty()
+            && ["pwd", "git"].iter().any(|name| self.functions.contains_key(*name));
         self.directory.as_deref().filter(|_| !is_taken)
     }
 
     /// Takes over what a function may leave behind, whenever it runs.
     pub(super) fn outlive(&mut self, after: State) {
+        if Rc::ptr_eq(&self.held, &after.held) {
+            return;
+        }
+        let after = Rc::unwrap_or_clone(after.held);
+        let held = Rc::make_mut(&mut self.held);
+        held.outlive(after);
+    }
+
+    /// Forgets what is only certain if everything up to here ran.
+    pub(super) fn doubt(&mut self, before: &State) {
+        if self.directory != before.directory {
+            self.directory = None;
+        }
+        if !Rc::ptr_eq(&self.held, &before.held) {
+            Rc::make_mut(&mut self.held).doubt(&before.held);
+        }
+    }
+}
+
+impl Deref for State {
+    type Target = Held;
+
+    fn deref(&self) -> &Held {
+        &self.held
+    }
+}
+
+impl DerefMut for State {
+    fn deref_mut(&mut self) -> &mut Held {
+        Rc::make_mut(&mut self.held)
+    }
+}
+
+impl Held {
+    fn outlive(&mut self, after: Held) {
         self.is_poisoned |= after.is_poisoned;
         self.has_dotglob |= after.has_dotglob;
         self.named = after.named;
@@ -117,11 +153,7 @@ impl State {
         }
     }
 
-    /// Forgets what is only certain if everything up to here ran.
-    pub(super) fn doubt(&mut self, before: &State) {
-        if self.directory != before.directory {
-            self.directory = None;
-        }
+    fn doubt(&mut self, before: &Held) {
         self.tables.retain(|name| before.tables.contains(name));
         self.operands.retain(|name| before.operands.contains(name));
         self.lines.retain(|name| before.lines.contains(name));

@@ -53,6 +53,9 @@ impl Analysis<'_> {
             }
             let read = EffectOn::new(Effect::Read, Target::Path(piece.to_owned()));
             named.push(read);
+            if !moves {
+                continue;
+            }
             let home = self.ground.home.as_deref();
             let directory = act.directory.as_deref().unwrap_or("/");
             let path = place::absolute(piece, directory, home);
@@ -63,7 +66,7 @@ impl Analysis<'_> {
             let is_elsewhere = is_whole
                 && lists::ELSEWHERE.iter().any(|tree| piece.starts_with(tree))
                 || piece == "..";
-            if moves && (is_kept || is_elsewhere && !self.is_ours(path.as_deref())) {
+            if is_kept || is_elsewhere && !self.is_ours(path.as_deref()) {
                 named.push(EffectOn::new(Effect::Write, Target::Path(piece.to_owned())));
             }
         }
@@ -71,7 +74,8 @@ impl Analysis<'_> {
 
     /// Whether a path lies in the workspace.
     fn is_ours(&self, path: Option<&str>) -> bool {
-        let mut roots = self.ground.workspace.iter().chain([&self.ground.cwd]);
+        let roots = self.ground.workspace.iter().map(String::as_str);
+        let mut roots = roots.chain([&*self.ground.cwd]);
         path.is_some_and(|path| roots.any(|root| place::is_within(path, root)))
     }
 }

@@ -1,6 +1,6 @@
 //! The walk through one tree.
 
-use portcullis_shell::{Command, Join, Kind, List, Pipeline, Script, Span, Tree};
+use portcullis_shell::{Command, Dialect, Join, Kind, List, Pipeline, Script, Span, Tree};
 
 use super::dashes::Dashes;
 use super::simple::printed;
@@ -146,7 +146,13 @@ impl Walk<'_, '_> {
                 if command.pipes_errors {
                     self.syntax(Syntax::PipesErrors, command.span);
                 }
-                self.apart(|walk| walk.command(command));
+                // The last one runs in the shell itself in zsh: what it changes stays.
+                let is_last = at + 1 == commands.len();
+                if is_last && self.analysis.dialect == Dialect::Zsh {
+                    self.command(command);
+                } else {
+                    self.apart(|walk| walk.command(command));
+                }
             }
             self.analysis.feed = outer;
             self.analysis.piped = Dashes::Anywhere;
@@ -169,7 +175,7 @@ impl Walk<'_, '_> {
             matches!(act.base_name(), Some("docker" | "podman" | "nerdctl"))
                 && act.args.iter().any(|arg| arg.as_known() == Some("inspect"))
         };
-        let Some(from) = acts.iter().position(tells_all) else { return };
+        let Some(from) = acts.iter().position(|act| tells_all(act)) else { return };
         for act in acts.iter_mut().skip(from + 1) {
             if act.args.iter().skip(1).any(|arg| arg.prefix().contains("Env")) {
                 act.note("secret_read", act.span);

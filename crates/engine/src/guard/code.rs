@@ -36,7 +36,8 @@ fn destroys(act: &Act) -> bool {
     let runs = act.unknown.is_some() || act.has(Effect::Execute) || act.has(Effect::Unknown);
     let word = |at: usize| {
         let text = act.args.get(at)?.as_known()?;
-        Some(text.rsplit('/').next().unwrap_or(text))
+        let behind = text.bytes().rposition(|byte| byte == b'/').map_or(0, |at| at + 1);
+        text.get(behind..)
     };
     let fits = |at: usize| {
         word(at).is_some_and(may_destroy)

@@ -8,6 +8,7 @@ use crate::lists;
 use crate::place::Touched;
 
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
+    let base = act.base_name();
     for touched in touched.iter().filter(|touched| touched.effect == Effect::Write) {
         let Some(place) = &touched.place else { continue };
         let path = place.resolved.as_deref().unwrap_or(&place.normalised);
@@ -21,15 +22,14 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             found.add("hard_link", act.span, None);
         }
     }
-    if matches!(act.base_name(), Some("chown" | "chgrp"))
+    if matches!(base, Some("chown" | "chgrp"))
         && changes(act)
         && !act.notes.iter().any(|note| note.guard == "open_permissions")
     {
         found.add("owner_change", act.span, None);
     }
-    let stops = act.base_name().is_some_and(|name| lists::STOPPERS.contains(&name));
     let names_us = |arg: &Arg| arg.written().contains("portcullis");
-    let is_pattern = matches!(act.base_name(), Some("pkill" | "killall"));
+    let is_pattern = matches!(base, Some("pkill" | "killall"));
     let fits_us = |arg: &Arg| {
         let text = arg.prefix();
         let end = text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
@@ -39,14 +39,19 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     if is_pattern && act.args.iter().skip(1).any(fits_us) {
         found.about("self_protection", "stops Portcullis");
     }
-    if act.args.iter().skip(1).any(|arg| arg.written().contains("portcullis.sock")) {
+    let names_socket = |arg: &Arg| {
+        const SOCKET: &str = "portcullis.sock";
+        let text = arg.written();
+        text.len() >= SOCKET.len() && text.contains(SOCKET)
+    };
+    if act.args.iter().skip(1).any(names_socket) {
         found.about("self_protection", "talks to Portcullis' own socket");
     }
     let is_package = |arg: &Arg| {
         let name = arg.written().rsplit('/').next().unwrap_or_default();
         matches!(name, "portcullis" | "portcullis-cli" | "portcullis-hook")
     };
-    let removes = act.base_name().is_some_and(|name| lists::INSTALLERS.contains(&name))
+    let removes = base.is_some_and(|name| lists::INSTALLERS.contains(&name))
         && act.args.iter().any(|arg| lists::REMOVALS.contains(&arg.written()));
     if removes && act.args.iter().skip(1).any(is_package) {
         found.about("self_protection", "removes Portcullis");
@@ -61,7 +66,10 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     if act.has(Effect::Write) && touched.iter().any(is_program) {
         found.about("self_protection", "copies Portcullis' own program");
     }
-    if stops && changes(act) && act.args.iter().skip(1).any(names_us) {
+    if changes(act)
+        && base.is_some_and(|name| lists::STOPPERS.contains(&name))
+        && act.args.iter().skip(1).any(names_us)
+    {
         found.about("self_protection", "stops Portcullis");
     }
 }

@@ -18,8 +18,9 @@ pub(crate) fn is_system(path: &str) -> bool {
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
     let removed: Vec<&Touched> =
         touched.iter().filter(|touched| touched.effect == Effect::Delete).collect();
-    let is_rm = matches!(act.base_name(), Some("rm" | "grm" | "unlink" | "rmdir" | "srm"));
-    let is_remover = is_rm || act.base_name() == Some("find");
+    let base = act.base_name();
+    let is_rm = matches!(base, Some("rm" | "grm" | "unlink" | "rmdir" | "srm"));
+    let is_remover = is_rm || base == Some("find");
     if removed.is_empty() && !is_rm {
         return;
     }
@@ -45,7 +46,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         }
     }
     let is_forced = has(&["-f", "--force"]);
-    let is_escalated = act.via.iter().any(|program| matches!(program.as_str(), "sudo" | "doas"));
+    let is_escalated = act.via.iter().any(|program| matches!(*program, "sudo" | "doas"));
     let is_wide = act.effects.iter().any(|on| {
         on.effect == Effect::Delete
             && match &on.target {

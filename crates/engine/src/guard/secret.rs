@@ -1,10 +1,14 @@
 //! Sensitive paths: secrets that are read, and files that run or configure something later.
 
+use std::path::Path;
+
 use super::removal::{is_above_home, is_home, is_system};
 use super::{Findings, Scene};
 use crate::act::Act;
+use crate::arg::Arg;
 use crate::effect::{Effect, Target};
 use crate::glob;
+use crate::lists;
 use crate::place::{self, Touched};
 use crate::sensitive::{self, Access};
 
@@ -33,6 +37,9 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             }
             continue;
         };
+        if access == Access::Read && shows_no_key(act, &place.normalised) {
+            continue;
+        }
         let resolved = place.resolved.as_ref().filter(|path| **path != place.normalised);
         let forms = [Some(&place.normalised), resolved];
         for path in forms.into_iter().flatten() {
@@ -73,6 +80,14 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             judge(&path, held, access, scene, found);
         }
     }
+}
+
+/// Whether a program prints of a file only certificates, whatever keys are in it too.
+fn shows_no_key(act: &Act, path: &str) -> bool {
+    let sub = act.args.get(1).and_then(Arg::as_known);
+    act.base_name() == Some("openssl")
+        && sub.is_some_and(|sub| lists::CERTIFICATE_READERS.contains(&sub))
+        && Path::new(path).extension().is_some_and(|end| end.eq_ignore_ascii_case("pem"))
 }
 
 /// Where a path may lie of which only a part is known: what begins with nothing known, anywhere.

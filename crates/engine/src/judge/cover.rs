@@ -3,11 +3,13 @@
 use super::facts::is_stream;
 use super::{Bench, Facts};
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use portcullis_shell::Span;
 
 use crate::act::{Act, ActKind};
 use crate::arg::{Arg, Text};
+use crate::catalog;
 use crate::effect::{Effect, Target};
 use crate::environment::{self, Setting};
 use crate::lists;
@@ -16,6 +18,17 @@ use crate::rule::paths::Meant;
 use crate::rule::{Command, Input, Rule};
 use crate::tool::{self, Field, ToolKind};
 use crate::verdict::Outcome;
+
+/// What the rules of one outcome say, whatever the act.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Said<'a> {
+    /// The first of them for the tool.
+    pub(super) any: Option<&'a Rule>,
+    /// One for the whole tool.
+    whole: Option<&'a Rule>,
+    /// Whether there is none, for the tool or for the files that it touches.
+    is_silent: bool,
+}
 
 /// How many bytes of a command a message quotes.
 const QUOTED: usize = 80;
@@ -28,6 +41,10 @@ impl<'a> Bench<'a> {
             let bytes = if span.is_empty() { text.as_bytes() } else { span.of(text.as_bytes()) };
             // A little more than is quoted, so that it shows that something is missing.
             let start = bytes.get(..QUOTED + 8).unwrap_or(bytes);
+            let from = if span.is_empty() { 0 } else { span.start as usize };
+            if let Some(start) = text.get(from..from + start.len()) {
+                return quote(start.trim());
+            }
             return match String::from_utf8_lossy(start) {
                 Cow::Borrowed(text) => quote(text.trim()),
                 Cow::Owned(text) => quote(text.trim()).into_owned().into(),
@@ -50,16 +67,48 @@ impl<'a> Bench<'a> {
         quote(&subject).into_owned().into()
     }
 
-    /// Whether a rule may speak about a command that begins with a word, or about the text there.
-    pub(super) fn may_concern(&self, word: &Arg, span: Span) -> bool {
-        let first = as_written(word);
-        let base = word.as_known().and_then(|word| word.rsplit('/').next());
-        let raw = self.raw_text(span);
-        [Outcome::Deny, Outcome::Ask].into_iter().any(|outcome| {
-            self.rules.begins(outcome, &[first, base])
-                || self.rules.whole(outcome).is_some()
-                || self.rules.speaks_of_raw(outcome, raw).is_some()
-        }) || self.raw.0.or(self.raw.1).is_some()
+    /// Tells whether a rule may speak about a command that begins with a word, or about the text
+    /// there.
+    pub(super) fn concerns(&self) -> impl Fn(&Arg, Span) -> bool {
+        const STRICT: [Outcome; 2] = [Outcome::Deny, Outcome::Ask];
+        let always = self.raw.0.or(self.raw.1).or(self.asking.whole).or(self.denying.whole);
+        // Many words stand in one text.
+        let seen: Cell<Option<(Span, bool)>> = Cell::new(None);
+        move |word: &Arg, span: Span| {
+            let first = as_written(word);
+            let base = word.as_known().and_then(|word| word.rsplit('/').next());
+            let plain = base.and_then(plain_name);
+            let words = [first, base.filter(|base| Some(*base) != first), plain];
+            let fits = || {
+                if let Some((_, fits)) = seen.get().filter(|(known, _)| *known == span) {
+                    return fits;
+                }
+                let raw = self.raw_text(span);
+                let mut strict = STRICT.into_iter();
+                let fits = strict.any(|outcome| self.rules.speaks_of_raw(outcome, raw).is_some());
+                seen.set(Some((span, fits)));
+                fits
+            };
+            always.is_some()
+                || STRICT.into_iter().any(|outcome| self.rules.begins(outcome, &words))
+                || fits()
+        }
+    }
+
+    /// What the rules of an outcome say at all.
+    pub(super) fn said_by(&self, outcome: Outcome) -> Said<'a> {
+        let any = self.rules.any(outcome);
+        let others = [&self.writers, &self.readers];
+        let is_silent = any.is_none() && others.iter().all(|rules| rules.any(outcome).is_none());
+        Said { any, whole: self.rules.whole(outcome), is_silent }
+    }
+
+    fn said(&self, outcome: Outcome) -> Said<'a> {
+        match outcome {
+            Outcome::Ask => self.asking,
+            Outcome::Deny => self.denying,
+            Outcome::Allow => self.said_by(outcome),
+        }
     }
 
     /// The text of the command at a place.
@@ -70,12 +119,12 @@ impl<'a> Bench<'a> {
 
     /// A deny or ask rule that speaks about an act.
     pub(super) fn speaking(&self, outcome: Outcome, facts: &Facts) -> Option<&'a Rule> {
+        let said = self.said(outcome);
         if self.has_fault {
-            return self.rules.any(outcome);
+            return said.any;
         }
-        let whole = self.rules.whole(outcome);
-        if whole.is_some() {
-            return whole;
+        if said.whole.is_some() {
+            return said.whole;
         }
         if self.spec.kind == ToolKind::Shell {
             return self.speaking_of_shell(outcome, facts);
@@ -111,8 +160,7 @@ impl<'a> Bench<'a> {
 
     fn speaking_of_shell(&self, outcome: Outcome, facts: &Facts) -> Option<&'a Rule> {
         let act = &facts.act;
-        let lists = [&self.rules, &self.writers, &self.readers];
-        if lists.iter().all(|rules| rules.any(outcome).is_none()) {
+        if self.said(outcome).is_silent {
             return None;
         }
         let raw = if outcome == Outcome::Ask { self.raw.0 } else { self.raw.1 };
@@ -132,15 +180,18 @@ impl<'a> Bench<'a> {
     fn speaking_of_words(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
         let raw = self.raw_text(act.span);
         let first = act.args.first().and_then(as_written);
-        if !self.rules.begins(outcome, &[first, act.base_name()]) {
+        let base = act.base_name().filter(|base| Some(*base) != first);
+        let plain = act.base_name().and_then(plain_name);
+        if !self.rules.begins(outcome, &[first, base, plain]) {
             return self.rules.speaks_of_raw(outcome, raw);
         }
         let args = known(act);
         let mut others = Vec::new();
-        if let Some(base) = act.base_name().filter(|base| Some(*base) != act.program()) {
+        let base = act.base_name().filter(|base| Some(*base) != act.program());
+        for name in [base, plain].into_iter().flatten() {
             let mut short = args.clone();
             if let Some(program) = short.first_mut() {
-                *program = Some(base);
+                *program = Some(name);
             }
             others.push(short);
         }
@@ -250,8 +301,10 @@ impl<'a> Bench<'a> {
     /// Whether an act runs in the workspace: elsewhere other files decide what it does.
     fn runs_inside(&self, act: &Act) -> bool {
         act.directory.as_deref().is_some_and(|directory| {
-            let place = self.ground.place(directory, "/", self.world);
-            place.is_some_and(|place| self.ground.holds(&place)) || directory == self.ground.cwd
+            directory == &*self.ground.cwd || {
+                let place = self.ground.place(directory, "/", self.world);
+                place.is_some_and(|place| self.ground.holds(&place))
+            }
         })
     }
 
@@ -338,7 +391,8 @@ impl<'a> Bench<'a> {
 
 /// The beginning of a text that a message quotes.
 fn quote(text: &str) -> Cow<'_, str> {
-    let line = text.lines().next().unwrap_or_default();
+    let is_one = !text.as_bytes().contains(&b'\n');
+    let line = if is_one { text } else { text.lines().next().unwrap_or_default() };
     let start = line.get(..line.floor_char_boundary(QUOTED)).unwrap_or_default();
     if start.len() < text.trim_end().len() { format!("{start}…").into() } else { start.into() }
 }
@@ -365,6 +419,13 @@ fn scalars(value: &serde_json::Value) -> Vec<String> {
         Value::Array(items) => items.iter().flat_map(scalars).collect(),
         Value::Null | Value::Object(_) => Vec::new(),
     }
+}
+
+/// The name of a GNU program where no other has it: `touch` for `gtouch`, which is the same one.
+fn plain_name(base: &str) -> Option<&str> {
+    let plain = base.strip_prefix('g')?;
+    let (one, other) = (catalog::find(plain)?, catalog::find(base)?);
+    std::ptr::eq(one.entry, other.entry).then_some(plain)
 }
 
 /// The arguments, where they are known; a home is known as it is written.

@@ -5,6 +5,7 @@ use super::cover::{as_written, has_harmless_assignments};
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
 use crate::arg::Arg;
+use crate::lists;
 use crate::pattern::listed::{self, UNKNOWN};
 use crate::policy::Exec;
 use crate::policy_text::{AskWhen, Listed, Security};
@@ -108,13 +109,14 @@ impl<'a> Bench<'a> {
     }
 
     pub(super) fn reads_strictly(&self, exec: &Exec, facts: &Facts) -> bool {
-        if !facts.is_read_only {
+        let act = &facts.act;
+        let reads = facts.is_read_only || exec.is_strict && lists_packages(act);
+        if !reads {
             return false;
         }
         if !exec.is_strict {
             return true;
         }
-        let act = &facts.act;
         let Some(program) = act.program().filter(|_| act.kind == ActKind::Command) else {
             return false;
         };
@@ -131,12 +133,42 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// Whether an act is a reading sub-command of pnpm, by which this table goes though the workspace
+/// may bring code that pnpm loads.
+fn lists_packages(act: &Act) -> bool {
+    const OPTIONS: [&str; 12] = [
+        "--depth",
+        "--json",
+        "--parseable",
+        "--long",
+        "--prod",
+        "-P",
+        "--dev",
+        "-D",
+        "--recursive",
+        "-r",
+        "--global",
+        "-g",
+    ];
+    let is_known = |arg: &Arg| {
+        arg.as_known().is_some_and(|word| {
+            let name = word.split_once('=').map_or(word, |(name, _)| name);
+            !word.starts_with('-') || OPTIONS.contains(&name)
+        })
+    };
+    let sub = act.args.get(1).and_then(Arg::as_known);
+    act.program() == Some("pnpm")
+        && sub.is_some_and(|sub| lists::PNPM_READERS.contains(&sub))
+        && act.assignments.is_empty()
+        && act.args.iter().skip(2).all(is_known)
+}
+
 /// Where what an act runs ends: those that stand behind it and were seen through it.
 pub(super) fn runs_until(acts: &[Facts], at: usize) -> usize {
     let Some(outer) = acts.get(at).map(|facts| &facts.act) else { return at };
     let is_inner = |facts: &Facts| {
         let through = facts.act.via.strip_prefix(outer.via.as_slice());
-        through.and_then(<[String]>::first).map(String::as_str) == outer.base_name()
+        through.and_then(|through| through.first().copied()) == outer.base_name()
     };
     let begin = outer.inner.end.max(at + 1);
     let more = acts.get(begin..).unwrap_or_default();

@@ -16,7 +16,7 @@ const STREAMS: [&str; 7] =
 /// What is known of one act.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    pub(crate) act: Act,
+    pub(crate) act: Box<Act>,
     pub(crate) touched: Vec<Touched>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) tier: Tier,
@@ -28,7 +28,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn new(act: Act) -> Facts {
+    pub(super) fn new(act: Box<Act>) -> Facts {
         let (touched, findings) = (Vec::new(), Vec::new());
         let (is_read_only, is_covered, listed) = (false, false, None);
         Facts { act, touched, findings, tier: Tier::Review, is_read_only, is_covered, listed }
@@ -72,7 +72,7 @@ pub(super) fn is_stream(touched: &Touched) -> bool {
 }
 
 impl Bench<'_> {
-    pub(super) fn facts(&self, act: Act) -> Facts {
+    pub(super) fn facts(&self, act: Box<Act>) -> Facts {
         let mut facts = Facts::new(act);
         if facts.act.kind == ActKind::Scanned {
             facts.tier = Tier::Safe;
@@ -86,8 +86,11 @@ impl Bench<'_> {
         };
         facts.touched = self.ground.touched(&facts.act, self.world);
         facts.findings = guard::inspect(&facts.act, &facts.touched, &scene);
-        let perhaps: Vec<Touched> =
-            self.ground.perhaps(&facts.act, &facts.touched, self.world).collect();
+        let perhaps: Vec<Touched> = if facts.act.perhaps_in.is_empty() {
+            Vec::new()
+        } else {
+            self.ground.perhaps(&facts.act, &facts.touched, self.world).collect()
+        };
         if !perhaps.is_empty() {
             // What may be ours is not touched, wherever the script is by then.
             let found = guard::inspect(&facts.act, &perhaps, &scene);

@@ -137,7 +137,7 @@ fn tell(bench: &Bench<'_>, facts: &Facts, is_strict: bool) -> Vec<Told> {
         _ => {}
     }
     let is_removal = matches!(base, "rm" | "unlink" | "rmdir" | "shred");
-    if is_removal && act.via.iter().any(|via| matches!(via.as_str(), "find" | "xargs")) {
+    if is_removal && act.via.iter().any(|via| matches!(*via, "find" | "xargs")) {
         told.push(LISTED);
     }
     let reads_file = act

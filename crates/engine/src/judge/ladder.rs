@@ -209,7 +209,7 @@ impl<'a> Bench<'a> {
         let mode = self.policy.mode;
         let what = self.subject(facts);
         let message = match mode {
-            Mode::Default | Mode::AcceptEdits => format!("no rule allows `{what}`"),
+            Mode::Default | Mode::AcceptEdits => ["no rule allows `", &what, "`"].concat(),
             Mode::Explore => format!("`{what}` does more than read"),
             Mode::Bypass => format!("no rule denies `{what}`"),
             Mode::DontAsk => format!("no rule allows `{what}`, and nobody is asked"),

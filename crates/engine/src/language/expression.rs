@@ -34,18 +34,22 @@ fn glob_of(expression: &str) -> String {
     while let Some(letter) = letters.next() {
         let sign = match letter {
             '\\' => match letters.next() {
-                Some(escaped) if escaped.is_ascii_alphanumeric() => "?".to_owned(),
-                Some(escaped) => escaped.to_string(),
-                None => String::new(),
+                Some(escaped) if escaped.is_ascii_alphanumeric() => Some('?'),
+                escaped => escaped,
             },
-            '.' => "?".to_owned(),
-            '(' | ')' | '^' | '$' => String::new(),
+            '.' => Some('?'),
+            '(' | ')' | '^' | '$' => None,
             '[' => {
                 // A set of one is that one.
-                let set: String = letters.by_ref().take_while(|&end| end != ']').collect();
-                if set.chars().count() == 1 { set } else { "?".to_owned() }
+                let mut set = letters.by_ref().take_while(|&end| end != ']');
+                let first = set.next();
+                let is_one = first.is_some() && set.next().is_none();
+                if !is_one && first.is_some() {
+                    set.for_each(drop);
+                }
+                if is_one { first } else { Some('?') }
             }
-            other => other.to_string(),
+            other => Some(other),
         };
         match letters.peek() {
             Some('*' | '+' | '?' | '{') => {
@@ -54,7 +58,7 @@ fn glob_of(expression: &str) -> String {
                 }
                 glob.push('*');
             }
-            _ => glob.push_str(&sign),
+            _ => glob.extend(sign),
         }
     }
     glob

@@ -96,6 +96,9 @@ fn unescape(text: &str) -> String {
 
 /// Splits at blanks outside quotes and takes quotes away that have a partner.
 fn split_quoted(text: &str) -> Vec<String> {
+    if !text.contains(['\'', '"']) {
+        return text.split_whitespace().map(str::to_owned).collect();
+    }
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = text.char_indices();

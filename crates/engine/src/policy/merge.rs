@@ -1,5 +1,6 @@
 //! Merging: from layers to the policy in force.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use super::{Asks, Exec, Gate, Gates, Hosts, Paths, Policy, Source, Warning};
@@ -11,10 +12,13 @@ use crate::tool::Spec;
 use crate::verdict::Outcome;
 
 /// Merges layers, strongest authority first.
-pub(super) fn of_layers(layers: &[(Source, PolicyText)]) -> Result<Policy, PolicyError> {
+pub(super) fn of_layers<T: Borrow<PolicyText>>(
+    layers: &[(Source, T)],
+) -> Result<Policy, PolicyError> {
     let mut merge = Merge::default();
     let mut policy = Policy::builtin();
     for (layer, (source, text)) in layers.iter().enumerate() {
+        let text = text.borrow();
         merge.source = *source;
         merge.layer = layer;
         merge

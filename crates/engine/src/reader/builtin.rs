@@ -1,5 +1,7 @@
 //! Builtins of the shell: what they change for the commands behind them.
 
+use std::sync::Arc;
+
 use super::{Reading, words};
 use crate::act::{Assigned, Shown};
 use crate::analysis::names;
@@ -20,7 +22,7 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
     let operands = reading.operands();
     let to = match operands.as_slice() {
         [] if is_popd || reading.act.base_name() == Some("pushd") => None,
-        [] => reading.analysis.ground.home.clone(),
+        [] => reading.analysis.ground.home.as_deref().map(Arc::from),
         [only] if only.as_known() == Some("-") => None,
         [only] if only.prefix().starts_with(['+', '-']) && only.as_known().is_some() => None,
         [only] => moved(reading.analysis, reading.act.directory.as_deref(), only),
@@ -33,7 +35,7 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
             let home = reading.analysis.ground.home.clone();
             let place = place::absolute(pattern, from.as_deref().unwrap_or("/"), home.as_deref());
             if let Some(place) = place {
-                reading.analysis.been(&place);
+                reading.analysis.been(&place.into());
             }
         }
         // A place that is not known may be one that the script names.
@@ -43,7 +45,7 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
             for path in names::paths(reading.analysis.all_names()) {
                 let from = from.as_deref().unwrap_or("/");
                 if let Some(place) = place::absolute(&path, from, home.as_deref()) {
-                    reading.analysis.been(&place);
+                    reading.analysis.been(&place.into());
                 }
             }
         }
@@ -415,6 +417,12 @@ pub(super) fn shopt(reading: &mut Reading<'_, '_>) {
 /// `kill`: a signal may stand as an option of its own.
 pub(super) fn kill(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
+    let is_query = |arg: &Arg| matches!(arg.as_known(), Some("-0" | "-l" | "-L" | "--list"));
+    let is_everybody = |arg: &Arg| arg.as_known() == Some("-1");
+    // As the first word it is a signal.
+    if args.iter().skip(1).any(is_everybody) && !args.first().is_some_and(is_query) {
+        reading.act.note("power", reading.act.span);
+    }
     let Some(first) = args.first().and_then(Arg::as_known) else { return };
     let Some(name) = first.strip_prefix('-') else { return };
     let upper = name.to_ascii_uppercase();

@@ -5,6 +5,7 @@ use crate::act::Act;
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{Sql, SqlDialect, sql as read_sql, sql_files};
+use crate::lists;
 
 pub(super) fn sql(reading: &mut Reading<'_, '_>) {
     let dialect = match reading.act.base_name() {
@@ -25,6 +26,10 @@ pub(super) fn sql(reading: &mut Reading<'_, '_>) {
         return reading.dynamic("SQL that is not known before it runs");
     };
     for text in texts {
+        if names_secrets(&text) {
+            reading.act.note("secret_read", reading.act.span);
+        }
+        client_files(reading, &text);
         let found = read_sql(text.as_bytes(), dialect);
         match found {
             Sql::Reads => {}
@@ -52,6 +57,48 @@ pub(super) fn sql(reading: &mut Reading<'_, '_>) {
         }
     }
     fed(reading, dialect);
+}
+
+/// The files that commands of the client itself name: rules about files hold for them too.
+fn client_files(reading: &mut Reading<'_, '_>, text: &str) {
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let effect = match words.next() {
+            Some(
+                ".read" | ".import" | ".open" | ".restore" | "\\i" | "\\ir" | "\\include" | "\\."
+                | "source",
+            ) => Effect::Read,
+            Some(
+                ".output" | ".once" | ".save" | ".backup" | ".clone" | ".log" | ".trace" | "\\o"
+                | "\\w",
+            ) => Effect::Write,
+            _ => continue,
+        };
+        for word in words {
+            let name = word.trim_matches(['\'', '"', ';']);
+            if !name.starts_with(['-', '|']) && !name.is_empty() {
+                let target = Target::Path(name.to_owned());
+                reading.act.effects.push(EffectOn::new(effect, target));
+            }
+        }
+    }
+}
+
+/// Whether a statement names a table or a column in which a server keeps passwords.
+fn names_secrets(text: &str) -> bool {
+    let plain: String = text.chars().filter(|letter| !"`\"[]".contains(*letter)).collect();
+    let plain = plain.to_ascii_lowercase();
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.');
+    let mut words = plain.split(|letter| !is_part(letter)).filter(|word| !word.is_empty());
+    words.clone().any(|word| {
+        lists::SECRET_TABLES.iter().any(|table| {
+            word.strip_suffix(table).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        })
+    }) || words.next() == Some("show")
+        && matches!(
+            (words.next(), words.next()),
+            (Some("create"), Some("user")) | (Some("grants"), _)
+        )
 }
 
 /// A file or an address that a query names.

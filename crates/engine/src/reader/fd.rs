@@ -89,7 +89,7 @@ pub(super) fn fd(reading: &mut Reading<'_, '_>) {
     }
     let place = match (is_moved, &reading.act.directory) {
         (false, _) => Where::Here,
-        (true, Some(directory)) => Where::In(directory.clone()),
+        (true, Some(directory)) => Where::In(directory.to_string()),
         (true, None) => Where::Unknown,
     };
     reading.inner.clear();

@@ -220,7 +220,8 @@ fn revisions(reading: &mut Reading<'_, '_>) {
         )
     );
     let blob = reading.usage.value_of(&["--blob", "--mailmap-blob"]).cloned();
-    let args = reading.args().iter().filter(|arg| shows && arg.prefix().contains(':')).cloned();
+    let names_path = |arg: &&Arg| arg.prefix().contains(':') || arg.ending.contains(':');
+    let args = reading.args().iter().filter(|_| shows).filter(names_path).cloned();
     let args: Vec<Arg> = args.chain(blob).collect();
     for arg in args {
         if arg.as_known().is_none()
@@ -228,6 +229,13 @@ fn revisions(reading: &mut Reading<'_, '_>) {
         {
             let pattern = format!("{}*{}", escaped(path), escaped(&arg.ending));
             reading.act.effects.push(EffectOn::new(Effect::Read, Target::Unknown(pattern)));
+        } else if arg.as_known().is_none()
+            && let Some((_, path)) = arg.ending.split_once(':')
+            && !path.is_empty()
+        {
+            // Only the revision is not known.
+            let target = Target::Path(path.to_owned());
+            reading.act.effects.push(EffectOn::new(Effect::Read, target));
         }
         // `-L 1,5:PATH` and `-L :NAME:PATH` end in the path.
         let split = |text: &str| {

@@ -4,7 +4,7 @@ use portcullis_shell::Dialect;
 
 use super::Reading;
 use crate::analysis::{Feed, Syntax, names};
-use crate::arg::Arg;
+use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn};
 use crate::peel::Inner;
 
@@ -202,8 +202,16 @@ impl Words {
                 }
             }
         }
-        let undone = |arg: &Arg| arg.prefix().starts_with('+') || arg.as_known().is_none();
-        words.only_reads &= !args.iter().any(undone);
+        // Options end with the script; a word that may begin with a sign may undo the `-n`.
+        let until = words.operand.map_or(args.len(), |at| at + 1);
+        let undone = |arg: &Arg| match &arg.text {
+            Text::Known(text) | Text::Home(text) => text.starts_with('+'),
+            Text::Begins(prefix) | Text::Files { prefix, .. } => {
+                prefix.is_empty() || prefix.starts_with('+')
+            }
+            Text::Any(_) => true,
+        };
+        words.only_reads &= !args.iter().take(until).any(undone);
         words.only_reads &= !is_interactive && !words.reads_input && words.operand.is_some();
         Some(words)
     }

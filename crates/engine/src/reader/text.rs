@@ -54,11 +54,24 @@ pub(super) fn awk(reading: &mut Reading<'_, '_>) {
     for program in &programs {
         let read = language::awk(program.as_bytes());
         if read.reads.contains(&None) || program.contains("ARGV") || program.contains("ARGC") {
+            reading.extra();
             reading.unknown("an awk program that chooses its own files");
+            chosen(reading, program);
         }
         facts.merge(read);
     }
     reading.take(facts);
+}
+
+/// What an awk program may choose: every text in it, and every variable it is given.
+fn chosen(reading: &mut Reading<'_, '_>, program: &str) {
+    let texts = program.split('"').skip(1).step_by(2);
+    let values = reading.act.args.iter().skip(1).filter_map(Arg::as_known);
+    let values = values.filter_map(|word| word.split_once('=')).map(|(_, value)| value);
+    let names: Vec<String> = texts.chain(values).map(str::to_owned).collect();
+    for name in names.into_iter().filter(|name| !name.is_empty()) {
+        reading.act.effects.push(EffectOn::new(Effect::Read, Target::Path(name)));
+    }
 }
 
 /// `jq` and `yq`: their programs compute, and may read files and the environment.

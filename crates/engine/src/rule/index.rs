@@ -16,14 +16,25 @@ use crate::verdict::Outcome;
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     listed: Vec<Rule>,
+    /// The same by the tool they are for; what follows says at which place here.
+    tools: Vec<ToolRules>,
     /// Rules for tools of one name.
-    by_name: HashMap<Box<str>, ToolRules>,
+    by_name: HashMap<Box<str>, usize>,
     /// Rules for tools whose names begin so, by that beginning.
-    by_beginning: HashMap<Box<str>, ToolRules>,
+    by_beginning: HashMap<Box<str>, usize>,
     /// How long those beginnings are.
     lengths: Vec<usize>,
     /// Rules for tools whose names fit another glob.
-    by_glob: Vec<(Box<str>, ToolRules)>,
+    by_glob: Vec<(Box<str>, usize)>,
+}
+
+/// Where rules for the same tools go: they often stand behind each other.
+#[derive(Default)]
+struct Target {
+    /// The tools, as the rule names them.
+    names: Box<str>,
+    /// The places of these tools, and what contents mean there.
+    places: Vec<(usize, Vec<Family>)>,
 }
 
 /// The rules for one tool name.
@@ -68,10 +79,10 @@ impl Rules {
     /// Takes rules in; `tools` are those that the policy declares.
     #[must_use]
     pub fn new(rules: Vec<Rule>, tools: &[Spec]) -> Rules {
-        let mut index = Rules::default();
-        let mut known: HashMap<String, Vec<Family>> = HashMap::new();
+        let mut index = Rules { listed: Vec::with_capacity(rules.len()), ..Rules::default() };
+        let mut target = Target::default();
         for rule in rules {
-            index.insert(rule, tools, &mut known);
+            index.insert(rule, tools, &mut target);
         }
         index
     }
@@ -80,7 +91,7 @@ impl Rules {
     #[must_use]
     pub fn with(&self, rule: Rule, tools: &[Spec]) -> Rules {
         let mut index = self.clone();
-        index.insert(rule, tools, &mut HashMap::new());
+        index.insert(rule, tools, &mut Target::default());
         index
     }
 
@@ -110,59 +121,66 @@ impl Rules {
         if self.listed.is_empty() {
             return;
         }
-        if let Some(found) = self.by_name.get(name) {
-            hand(found);
+        let mut hand = |at: usize| {
+            if let Some(found) = self.tools.get(at) {
+                hand(found);
+            }
+        };
+        if let Some(at) = self.by_name.get(name) {
+            hand(*at);
         }
         for length in &self.lengths {
             if let Some(beginning) = name.get(..*length)
-                && let Some(found) = self.by_beginning.get(beginning)
+                && let Some(at) = self.by_beginning.get(beginning)
             {
-                hand(found);
+                hand(*at);
             }
         }
-        for (pattern, found) in &self.by_glob {
+        for (pattern, at) in &self.by_glob {
             if glob::matches(pattern, name) {
-                hand(found);
+                hand(*at);
             }
         }
     }
 
-    fn insert(&mut self, rule: Rule, tools: &[Spec], known: &mut HashMap<String, Vec<Family>>) {
+    fn insert(&mut self, rule: Rule, tools: &[Spec], target: &mut Target) {
         let Ok(id) = RuleId::try_from(self.listed.len()) else { return };
         let Ok((names, content)) = split(&rule.text) else { return };
-        for name in names.split('|').map(str::trim) {
-            if !known.contains_key(name) {
-                known.insert(name.to_owned(), families(name, tools));
+        if target.places.is_empty() || *target.names != *names {
+            let each = names.split('|').map(str::trim);
+            let places = each.map(|name| (self.place(name), families(name, tools)));
+            *target = Target { names: names.into(), places: places.collect() };
+        }
+        for (at, families) in &target.places {
+            if let Some(tool) = self.tools.get_mut(*at) {
+                let contents = tool.of_mut(rule.outcome);
+                contents.insert(content, families, rule.outcome, id);
             }
-            let families = known.get(name).map_or(&[][..], Vec::as_slice);
-            let contents = self.place(name).of_mut(rule.outcome);
-            contents.insert(content, families, rule.outcome, id);
         }
         self.listed.push(rule);
     }
 
     /// The place for rules of a tool name or a glob over names.
-    fn place(&mut self, name: &str) -> &mut ToolRules {
+    fn place(&mut self, name: &str) -> usize {
+        let new = self.tools.len();
         let beginning = name.strip_suffix('*').filter(|rest| !has_meaning(rest));
-        if let Some(beginning) = beginning {
+        let at = if let Some(beginning) = beginning {
             if !self.lengths.contains(&beginning.len()) {
                 self.lengths.push(beginning.len());
             }
-            return self.by_beginning.entry(beginning.into()).or_default();
+            *self.by_beginning.entry(beginning.into()).or_insert(new)
+        } else if !has_meaning(name) {
+            *self.by_name.entry(name.into()).or_insert(new)
+        } else if let Some((_, at)) = self.by_glob.iter().find(|(known, _)| **known == *name) {
+            *at
+        } else {
+            self.by_glob.push((name.into(), new));
+            new
+        };
+        if at == new {
+            self.tools.push(ToolRules::default());
         }
-        if !has_meaning(name) {
-            return self.by_name.entry(name.into()).or_default();
-        }
-        let known = self.by_glob.iter().position(|(known, _)| **known == *name);
-        let at = known.unwrap_or_else(|| {
-            self.by_glob.push((name.into(), ToolRules::default()));
-            self.by_glob.len() - 1
-        });
-        // The entry at `at` was found or made just now.
-        match self.by_glob.get_mut(at) {
-            Some((_, found)) => found,
-            None => self.by_name.entry(name.into()).or_default(),
-        }
+        at
     }
 }
 
@@ -185,9 +203,12 @@ impl Contents {
                 Family::Words => {
                     let index = self.words.get_or_insert_default();
                     let pattern = WordPattern::parse(content);
-                    let raw = WordPattern::parse_raw(content);
-                    if is_strict && raw != pattern {
-                        index.insert(&raw, rule);
+                    // Without quotes both are the same.
+                    if is_strict && content.contains(['\'', '"']) {
+                        let raw = WordPattern::parse_raw(content);
+                        if raw != pattern {
+                            index.insert(&raw, rule);
+                        }
                     }
                     index.insert(&pattern, rule);
                 }

@@ -87,8 +87,8 @@ impl PathIndex {
             Box::new(folded)
         });
         let ground = Ground {
-            cwd: ground.cwd.to_lowercase(),
-            root: ground.root.to_lowercase(),
+            cwd: ground.cwd.to_lowercase().into(),
+            root: ground.root.to_lowercase().into(),
             home: ground.home.as_ref().map(|home| home.to_lowercase()),
             workspace: ground.workspace.iter().map(|root| root.to_lowercase()).collect(),
             folds_names: ground.folds_names,
@@ -101,7 +101,7 @@ impl PathIndex {
     /// The same for a path whose links were not followed: neither are those of the root.
     fn find_written(&self, path: &str, meant: Meant, ground: &Ground) -> Option<RuleId> {
         let found = self.find(path, meant, ground);
-        let is_moved = ground.workspace.first().is_some_and(|root| *root != ground.root);
+        let is_moved = ground.workspace.first().is_some_and(|root| **root != *ground.root);
         if found.is_some() || !is_moved {
             return found;
         }
@@ -109,7 +109,7 @@ impl PathIndex {
     }
 
     fn find(&self, path: &str, meant: Meant, ground: &Ground) -> Option<RuleId> {
-        let root = ground.workspace.first().unwrap_or(&ground.root);
+        let root = ground.workspace.first().map_or(&*ground.root, String::as_str);
         self.find_from(root, path, meant, ground)
     }
 

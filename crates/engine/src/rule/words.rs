@@ -38,21 +38,21 @@ struct Tail {
     rule: RuleId,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum Children {
+    #[default]
+    None,
+    /// Most words have one behind them.
+    One(Box<str>, u32),
     Few(Vec<(Box<str>, u32)>),
     Many(HashMap<Box<str>, u32>),
-}
-
-impl Default for Children {
-    fn default() -> Children {
-        Children::Few(Vec::new())
-    }
 }
 
 impl Children {
     fn get(&self, word: &str) -> Option<u32> {
         match self {
+            Children::None => None,
+            Children::One(known, node) => (**known == *word).then_some(*node),
             Children::Few(few) => {
                 few.iter().find(|(known, _)| **known == *word).map(|(_, node)| *node)
             }
@@ -61,17 +61,20 @@ impl Children {
     }
 
     fn insert(&mut self, word: &str, node: u32) {
-        match self {
-            Children::Few(few) if few.len() < FEW => few.push((word.into(), node)),
-            Children::Few(few) => {
-                let mut many: HashMap<Box<str>, u32> = std::mem::take(few).into_iter().collect();
-                many.insert(word.into(), node);
-                *self = Children::Many(many);
+        let word: Box<str> = word.into();
+        *self = match std::mem::take(self) {
+            Children::None => Children::One(word, node),
+            Children::One(known, first) => Children::Few(vec![(known, first), (word, node)]),
+            Children::Few(mut few) if few.len() < FEW => {
+                few.push((word, node));
+                Children::Few(few)
             }
-            Children::Many(many) => {
-                many.insert(word.into(), node);
+            Children::Few(few) => Children::Many(few.into_iter().chain([(word, node)]).collect()),
+            Children::Many(mut many) => {
+                many.insert(word, node);
+                Children::Many(many)
             }
-        }
+        };
     }
 }
 
@@ -154,9 +157,9 @@ impl WordIndex {
         if !self.has_raw {
             return None;
         }
-        let raw = raw.trim();
         let mut node = self.nodes.first()?;
-        let mut rest = raw;
+        let mut rest = if is_bare(raw.bytes().next_back()) { raw } else { raw.trim_end() };
+        rest = trim_start(rest);
         loop {
             if rest.is_empty() {
                 return node.plain.or_else(|| node.tail(|tail| fits(&tail.text, "")));
@@ -167,7 +170,7 @@ impl WordIndex {
             }
             let (word, behind) = first_word(rest);
             node = self.nodes.get(node.children.get(word)? as usize)?;
-            rest = behind.trim_start();
+            rest = trim_start(behind);
         }
     }
 
@@ -215,6 +218,16 @@ impl Node {
     fn tail(&self, test: impl Fn(&Tail) -> bool) -> Option<RuleId> {
         self.globs.iter().find(|tail| test(tail)).map(|tail| tail.rule)
     }
+}
+
+/// Whether a byte is surely no blank.
+fn is_bare(byte: Option<u8>) -> bool {
+    byte.is_some_and(|byte| byte.is_ascii_graphic())
+}
+
+/// The text without blanks before it; most has none.
+fn trim_start(text: &str) -> &str {
+    if is_bare(text.bytes().next()) { text } else { text.trim_start() }
 }
 
 /// The text up to the first blank, and what stands behind that.

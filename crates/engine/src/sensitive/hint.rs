@@ -70,19 +70,47 @@ impl Hint {
     }
 
     /// Whether some part of a glob may aim at the pattern: of a file the last, of a directory any.
-    pub(super) fn may_be_aimed_at(&self, aims: &[Aim], access: Access) -> bool {
+    pub(super) fn may_be_aimed_at(&self, aims: &Aims, access: Access) -> bool {
         if !self.concerns(access) {
             return false;
         }
         if self.is_directory {
-            return aims.iter().any(|aim| aim.may_aim_at(self));
+            // Most begin with another letter than every part of the glob.
+            return self.first.is_none_or(|first| aims.may_begin(first))
+                && aims.parts.iter().any(|aim| aim.first.is_some() && aim.may_aim_at(self))
+                || aims.open.iter().any(|demanded| self.letters.hold(*demanded));
         }
-        aims.last().is_some_and(|aim| aim.may_aim_at(self))
+        aims.parts.last().is_some_and(|aim| aim.may_aim_at(self))
+    }
+}
+
+/// The glance at all parts of a glob.
+pub(super) struct Aims {
+    parts: Vec<Aim>,
+    /// The bytes that parts begin with, as bits; some bytes share one.
+    firsts: u64,
+    /// What parts demand that begin openly and say something of a name.
+    open: Vec<Letters>,
+}
+
+impl Aims {
+    pub(super) fn of(parts: &[&str]) -> Aims {
+        let parts: Vec<Aim> = parts.iter().map(|part| Aim::of(part)).collect();
+        let firsts = parts.iter().filter_map(|aim| aim.first);
+        let firsts = firsts.fold(0, |bits, first| bits | 1 << (first & 63));
+        let open = parts.iter().filter(|aim| aim.first.is_none() && aim.has_text);
+        let open = open.map(|aim| aim.demanded).collect();
+        Aims { parts, firsts, open }
+    }
+
+    /// Whether a part may begin with this byte.
+    const fn may_begin(&self, first: u8) -> bool {
+        self.firsts & 1 << (first & 63) != 0
     }
 }
 
 /// The glance at one part of a glob.
-pub(super) struct Aim {
+struct Aim {
     /// Its first byte, unless that is open.
     first: Option<u8>,
     demanded: Letters,
@@ -93,7 +121,7 @@ pub(super) struct Aim {
 }
 
 impl Aim {
-    pub(super) fn of(part: &str) -> Aim {
+    fn of(part: &str) -> Aim {
         let first = match part.as_bytes() {
             [b'\\', escaped, ..] => Some(*escaped),
             [b'*' | b'?' | b'[', ..] | [] => None,

@@ -108,7 +108,8 @@ fn segments(one: &[u8], other: &[u8]) -> bool {
         return true;
     }
     // Row by row: whether the first `i` signs of one and the first `j` of the other may be one text.
-    let (mut row, mut above) = ([false; LONGEST + 1], [false; LONGEST + 1]);
+    let (mut one_row, mut other_row) = ([false; LONGEST + 1], [false; LONGEST + 1]);
+    let (mut row, mut above) = (&mut one_row, &mut other_row);
     for i in 0..=one.len() {
         std::mem::swap(&mut row, &mut above);
         for j in 0..=other.len() {
@@ -117,17 +118,17 @@ fn segments(one: &[u8], other: &[u8]) -> bool {
             };
             let one_sign = i.checked_sub(1).and_then(|at| one.get(at));
             let other_sign = j.checked_sub(1).and_then(|at| other.get(at));
-            let both = i > 0 && reach(&above, j.checked_sub(1));
+            let both = i > 0 && reach(above, j.checked_sub(1));
             let is_shared = match (one_sign, other_sign) {
                 (None, None) => true,
                 (Some(Sign::Any), Some(_)) => {
-                    reach(&above, Some(j)) || reach(&row, j.checked_sub(1)) || both
+                    reach(above, Some(j)) || reach(row, j.checked_sub(1)) || both
                 }
-                (Some(Sign::Any), None) => reach(&above, Some(j)),
+                (Some(Sign::Any), None) => reach(above, Some(j)),
                 (Some(_), Some(Sign::Any)) => {
-                    reach(&row, j.checked_sub(1)) || reach(&above, Some(j)) || both
+                    reach(row, j.checked_sub(1)) || reach(above, Some(j)) || both
                 }
-                (None, Some(Sign::Any)) => reach(&row, j.checked_sub(1)),
+                (None, Some(Sign::Any)) => reach(row, j.checked_sub(1)),
                 (Some(Sign::Byte(byte)), Some(Sign::Byte(same))) => byte == same && both,
                 (Some(Sign::One), Some(_)) | (Some(_), Some(Sign::One)) => both,
                 (Some(_), None) | (None, Some(_)) => false,

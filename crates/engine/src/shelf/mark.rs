@@ -6,8 +6,8 @@
 pub const MARKS: usize = 2048;
 
 /// The mark of a name; names that differ may have the same.
-pub const fn mark(name: &str) -> usize {
-    let letters = match name.as_bytes() {
+pub const fn mark(name: &[u8]) -> usize {
+    let letters = match name {
         [] => 0,
         [only] => *only as usize,
         [first, last] => *first as usize * 131 + *last as usize * 1031,

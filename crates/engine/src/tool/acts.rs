@@ -3,8 +3,8 @@
 use portcullis_shell::{Dialect, Refusal, Span};
 use serde_json::Value as Json;
 
-use super::address;
 use super::{Field, Spec, ToolKind};
+use super::{address, elsewhere};
 use crate::act::{Act, ActKind};
 use crate::analysis::{self, Acts, Syntax, Unread, names};
 use crate::arg::Arg;
@@ -22,7 +22,8 @@ const NAMED: usize = 256;
 /// What a call consists of.
 #[derive(Debug, Default)]
 pub(crate) struct ToolActs {
-    pub(crate) acts: Vec<Act>,
+    #[expect(clippy::vec_box, reason = "an act is moved several times, and large")]
+    pub(crate) acts: Vec<Box<Act>>,
     /// Why a command, or a text inside it, was not read.
     pub(crate) refusals: Vec<Refusal>,
     /// Texts that were not read.
@@ -111,13 +112,13 @@ impl Source<'_> {
         ToolActs { acts, fault: Some(Fault { message }), has_subject: true, ..ToolActs::default() }
     }
 
-    fn act(&self, effect: EffectOn) -> Act {
-        Act {
+    fn act(&self, effect: EffectOn) -> Box<Act> {
+        Box::new(Act {
             kind: ActKind::Tool,
             effects: vec![effect],
             directory: Some(self.ground.cwd.clone()),
             ..Act::default()
-        }
+        })
     }
 
     fn of(&self, effects: Vec<EffectOn>) -> ToolActs {
@@ -157,7 +158,7 @@ impl Source<'_> {
         let ground = match self.get(Field::Cwd) {
             None => None,
             Some(Json::String(cwd)) => absolute(cwd, &self.ground.cwd, self.ground.home.as_deref())
-                .map(|cwd| Ground { cwd, ..self.ground.clone() }),
+                .map(|cwd| Ground { cwd: cwd.into(), ..self.ground.clone() }),
             Some(_) => return self.fault(Field::Cwd, "a directory"),
         };
         let ground = ground.as_ref().unwrap_or(self.ground);
@@ -195,6 +196,9 @@ impl Source<'_> {
         };
         found.has_subject = true;
         found.is_other_shell = is_other_shell;
+        if elsewhere::is_set_up(self.input, self.spec, self.ground) {
+            found.acts.push(self.act(EffectOn::of(Effect::Unknown)));
+        }
         found
     }
 
@@ -204,6 +208,10 @@ impl Source<'_> {
             match self.get(field) {
                 None => {}
                 Some(Json::String(path)) if path.is_empty() => {}
+                // Half of the programs there are end a name here.
+                Some(Json::String(path)) if path.contains('\0') => {
+                    return self.fault(field, "a path");
+                }
                 Some(Json::String(path)) => effects.push(file(effect, path)),
                 Some(Json::Array(paths)) if field == Field::Paths => {
                     for path in paths.iter().take(NAMED) {
@@ -356,7 +364,7 @@ fn named_shell(name: &str) -> Shell {
 }
 
 fn file(effect: Effect, path: &str) -> EffectOn {
-    EffectOn::new(effect, Target::Path(path.to_owned()))
+    EffectOn::new(effect, Target::Path(elsewhere::foreign(path).unwrap_or_else(|| path.to_owned())))
 }
 
 /// A file, or with letters that mean something everything below the directories before them.
@@ -384,9 +392,7 @@ fn envelope(text: &str) -> &str {
 /// What applying a patch does.
 fn patched(text: &str) -> Vec<EffectOn> {
     let found = patch_targets(text.as_bytes());
-    let on = |effect: Effect, path: &[u8]| {
-        EffectOn::new(effect, Target::Path(String::from_utf8_lossy(path).into_owned()))
-    };
+    let on = |effect: Effect, path: &[u8]| file(effect, &String::from_utf8_lossy(path));
     let mut effects = Vec::new();
     for change in &found.changes {
         match change {
@@ -398,7 +404,7 @@ fn patched(text: &str) -> Vec<EffectOn> {
             }
         }
     }
-    if found.unknown.is_some() {
+    if found.unknown.is_some() || text.contains('\0') {
         effects.push(EffectOn::of(Effect::Unknown));
     }
     effects

@@ -184,8 +184,9 @@ pub(crate) fn readings<'a>(call: &Call, tools: &'a [Spec]) -> Vec<Cow<'a, Spec>>
 /// The entries of the table for a name: the host's own, else everybody's, else anybody's.
 fn listed(name: &str, host: Option<&str>) -> Vec<&'static Spec> {
     let start = EXACT.partition_point(|spec| *spec.name < *name);
-    let end = EXACT.partition_point(|spec| *spec.name <= *name);
-    let named = EXACT.get(start..end).unwrap_or_default();
+    let behind = EXACT.get(start..).unwrap_or_default();
+    let count = behind.iter().take_while(|spec| *spec.name == *name).count();
+    let named = behind.get(..count).unwrap_or_default();
     let known = EXACT.iter().chain(GLOBS);
     let host = host.filter(|host| known.clone().any(|spec| spec.is_for(host)));
     let fitting = |host: &str| -> Vec<&'static Spec> {
@@ -208,21 +209,21 @@ fn listed(name: &str, host: Option<&str>) -> Vec<&'static Spec> {
 
 /// The names under which rules may speak about a call.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct Names<'a> {
     /// Each of them is a name of the call.
-    pub(crate) sure: Vec<String>,
+    pub(crate) sure: Vec<Cow<'a, str>>,
     /// One of them is, and it is not known which.
     pub(crate) perhaps: Vec<String>,
 }
 
 /// The names of a call under one reading.
-pub(crate) fn names(spec: &Spec, call: &Call) -> Names {
-    let mut names = Names { sure: vec![call.tool.clone()], perhaps: Vec::new() };
+pub(crate) fn names<'a>(spec: &'a Spec, call: &'a Call) -> Names<'a> {
+    let mut names = Names { sure: vec![Cow::Borrowed(&*call.tool)], perhaps: Vec::new() };
     if spec.kind != ToolKind::Mcp && *spec.rule != *call.tool {
-        names.sure.push(spec.rule.to_string());
+        names.sure.push(Cow::Borrowed(&*spec.rule));
     }
     if let Some(also) = spec.also.as_deref().filter(|also| **also != *call.tool) {
-        names.sure.push(also.to_owned());
+        names.sure.push(Cow::Borrowed(also));
     }
     if spec.kind != ToolKind::Mcp {
         return names;
@@ -233,14 +234,14 @@ pub(crate) fn names(spec: &Spec, call: &Call) -> Names {
     };
     if let Some(server) = text(Field::Server) {
         let tool = text(Field::Tool).unwrap_or_else(|| call.tool.clone());
-        names.sure.push(format!("mcp__{server}__{tool}"));
+        names.sure.push(format!("mcp__{server}__{tool}").into());
     }
     if let Some(separator) = spec.separator.as_deref().filter(|separator| *separator != "__") {
         let fixed = spec.name.split('*').next().unwrap_or_default();
         let rest = call.tool.strip_prefix(fixed).unwrap_or(&call.tool);
         if !fixed.is_empty() && !rest.contains(separator) {
             // The host says that it is one, and not of which server.
-            names.sure.push(format!("mcp____{rest}"));
+            names.sure.push(format!("mcp____{rest}").into());
         }
         for (at, _) in rest.match_indices(separator).take(SPLITS) {
             let (server, tool) = (rest.get(..at), rest.get(at + separator.len()..));

@@ -35,7 +35,6 @@ impl Reader<'_> {
             self.effects(Effects(1 << Effect::Read as u16));
             return self.usage;
         }
-        self.usage.operands.clone_from(&self.operands);
         self.usage.is_dry = self.edits.is_none()
             && entry.dry.iter().any(|name| self.is_given(name))
             && !self.takes_back(entry.dry);
@@ -49,6 +48,7 @@ impl Reader<'_> {
         if self.usage.is_quiet {
             self.usage.reader = None;
             self.effects(Effects(1 << Effect::Read as u16));
+            self.usage.operands = self.operands;
             return self.usage;
         }
         self.own_effects();
@@ -65,6 +65,7 @@ impl Reader<'_> {
         self.roles();
         self.deepen();
         self.selected();
+        self.usage.operands = self.operands;
         self.usage
     }
 
@@ -74,7 +75,7 @@ impl Reader<'_> {
             // What stands before the command has its role; the command is read by itself.
             let before = self.operands.len().saturating_sub(1);
             for (role, at) in self.entry.operands.iter().zip(self.operands.clone()).take(before) {
-                if let Some(arg) = self.args.get(at).cloned() {
+                if let Some(arg) = self.args.get(at) {
                     self.value(role.kind, arg, at, false);
                 }
             }

@@ -100,11 +100,12 @@ impl<'a> Reader<'a> {
                 .is_some_and(|next| next.as_known().is_some_and(|word| !word.starts_with('-'))),
             Services::Words(words) => {
                 let parent = self.services.last();
-                let is_listed = |word: &&str| match word.split_once('/') {
-                    Some((above, below)) => {
-                        below == name && parent.is_some_and(|parent| *parent == above)
-                    }
-                    None => *word == name,
+                let is_listed = |word: &&str| {
+                    word.ends_with(name)
+                        && match word.split_once('/') {
+                            Some((above, below)) => below == name && parent == Some(&above),
+                            None => *word == name,
+                        }
                 };
                 let is_first = self.services.is_empty() && entry.services_first.contains(&name);
                 is_first || words.iter().any(is_listed)
@@ -153,23 +154,19 @@ impl<'a> Reader<'a> {
                 _ => Some(at),
             };
             let role = found.and_then(|found| roles.get(found));
-            let Some(arg) = self.args.get(place).cloned() else { continue };
+            let Some(arg) = self.args.get(place) else { continue };
             // Once a word may be several, each later place may hold any later word.
             is_uncertain |= matches!(arg.text, Text::Any(_) | Text::Files { .. });
             if is_uncertain {
-                self.any_role(roles, found.unwrap_or_default(), &arg, place);
+                self.any_role(roles, found.unwrap_or_default(), arg, place);
                 continue;
             }
             match role {
-                Some(&Role { kind, count }) => {
-                    // A reader that writes what one more word names is not reading any more.
-                    if matches!(kind, ValueKind::Write | ValueKind::Output)
-                        && count == '?'
-                        && reads_only(self.entry.effects)
-                    {
+                Some(&role) => {
+                    if self.writes_beside(role) {
                         self.usage.extras.push(place);
                     }
-                    self.value(kind, arg, place, false);
+                    self.value(role.kind, arg, place, false);
                 }
                 None => {
                     self.unknown(
@@ -183,9 +180,20 @@ impl<'a> Reader<'a> {
         self.operands = operands;
     }
 
+    /// Whether a reader that is given this operand is not reading any more: one more word names
+    /// what it writes.
+    fn writes_beside(&self, role: Role) -> bool {
+        matches!(role.kind, ValueKind::Write | ValueKind::Output)
+            && role.count == '?'
+            && reads_only(self.entry.effects)
+    }
+
     /// A word that may stand in any place from `from` on.
     fn any_role(&mut self, roles: &'static [Role], from: usize, arg: &Arg, place: usize) {
         let mut kinds: Vec<ValueKind> = Vec::new();
+        if roles.iter().skip(from).any(|role| self.writes_beside(*role)) {
+            self.usage.extras.push(place);
+        }
         for role in roles.iter().skip(from) {
             if !kinds.contains(&role.kind) {
                 kinds.push(role.kind);
@@ -195,7 +203,7 @@ impl<'a> Reader<'a> {
             self.unknown("more operands than the program is known to take", arg.span, false);
         }
         for kind in kinds {
-            self.value(kind, arg.clone(), place, false);
+            self.value(kind, arg, place, false);
         }
     }
 }

@@ -136,17 +136,24 @@ impl Reader<'_> {
         if text.starts_with('+') || self.entry.digits && is_number {
             return next;
         }
-        let mut name = String::with_capacity(5);
+        let mut own = String::new();
         for (at, letter) in body.char_indices() {
-            name.clear();
-            name.push('-');
-            name.push(letter);
+            // The first stands behind the dash already.
+            let first = text.get(..1 + letter.len_utf8()).filter(|_| at == 0);
+            let name = if let Some(first) = first {
+                first
+            } else {
+                own.clear();
+                own.push('-');
+                own.push(letter);
+                &own
+            };
             let rest = body.get(at + letter.len_utf8()..).unwrap_or_default();
-            let Some(option) = self.find(&name) else {
+            let Some(option) = self.find(name) else {
                 if self.entry.digits && letter.is_ascii_digit() {
                     continue;
                 }
-                self.unlisted(&name, span);
+                self.unlisted(name, span);
                 return next;
             };
             match option.arity {
@@ -207,7 +214,7 @@ impl Reader<'_> {
             } else {
                 at + 1
             };
-            self.value(option.kind, arg.clone(), at_value, true);
+            self.value(option.kind, arg, at_value, true);
         }
         self.usage.options.push(GivenOption { name: option.name(), value, at });
     }

@@ -7,25 +7,25 @@ use crate::effect::{Effect, EffectOn, Target};
 
 impl Reader<'_> {
     /// Notes a value or operand with what its kind does.
-    pub(super) fn value(&mut self, kind: ValueKind, arg: Arg, at: usize, is_option: bool) {
+    pub(super) fn value(&mut self, kind: ValueKind, arg: &Arg, at: usize, is_option: bool) {
         let effect = match kind {
             ValueKind::Opaque | ValueKind::Pattern | ValueKind::Sub | ValueKind::Command => return,
             // Which files they select is said once all options are known.
             ValueKind::Names | ValueKind::Part => {
-                return self.usage.values.push(Given { kind, arg, at });
+                return self.usage.values.push(Given { kind, arg: arg.clone(), at });
             }
             ValueKind::Change if !self.is_listing => Effect::Change,
-            ValueKind::Remote => remote(&arg),
-            ValueKind::Read if is_address(&arg) => Effect::Connect,
+            ValueKind::Remote => remote(arg),
+            ValueKind::Read if is_address(arg) => Effect::Connect,
             ValueKind::Read if self.edits.is_some() && !is_option => Effect::Write,
-            ValueKind::Write if !is_stream(&arg) => Effect::Write,
-            ValueKind::Output if !is_stream(&arg) && arg.as_known() != Some("-") => Effect::Write,
+            ValueKind::Write if !is_stream(arg) => Effect::Write,
+            ValueKind::Output if !is_stream(arg) && arg.as_known() != Some("-") => Effect::Write,
             ValueKind::Link => Effect::Write,
             ValueKind::Delete | ValueKind::Move => Effect::Delete,
             ValueKind::ShellText | ValueKind::Program | ValueKind::Code | ValueKind::Config => {
                 Effect::Execute
             }
-            ValueKind::Host if is_this_machine(&arg) => Effect::Query,
+            ValueKind::Host if is_this_machine(arg) => Effect::Query,
             ValueKind::Url | ValueKind::Host => Effect::Connect,
             // Small languages are read by themselves.
             ValueKind::Sed
@@ -41,7 +41,7 @@ impl Reader<'_> {
         };
         let is_host = matches!(kind, ValueKind::Url | ValueKind::Host);
         let is_other_place = if kind == ValueKind::WorkingDirectory {
-            leaves(&arg)
+            leaves(arg)
         } else if is_host {
             is_option && effect == Effect::Connect
         } else if kind == ValueKind::Remote {
@@ -52,7 +52,7 @@ impl Reader<'_> {
         if is_other_place {
             self.usage.extras.push(at);
         }
-        let target = target(kind, effect, &arg);
+        let target = target(kind, effect, arg);
         if kind == ValueKind::WorkingDirectory {
             self.usage.directory = Some(arg.clone());
         }
@@ -72,7 +72,7 @@ impl Reader<'_> {
             self.usage.effects.push(EffectOn::new(Effect::Read, target.clone()));
         }
         self.usage.effects.push(EffectOn { effect, target, is_deep: false, is_listing });
-        self.usage.values.push(Given { kind, arg, at });
+        self.usage.values.push(Given { kind, arg: arg.clone(), at });
     }
 
     /// Whether an effect is more than the program has in ordinary use.

@@ -1,20 +1,19 @@
 //! The walk: a script in the order it runs, with what is known at each point.
 
 use crate::constants::Constants;
-use crate::constants::effect::{Effect, Summary, assigned_name, evaluates, single_word};
+use crate::constants::effect::{Effect, Summary, evaluates};
 use crate::fold::fold_again;
-use crate::span::Span;
 use crate::tree::{
-    Assigned, Assignment, Command, Descriptor, Item, Join, Kind, List, Loop, Pipeline, Redirection,
-    Script, Simple, Test, TestKind, Tree,
+    Assigned, Command, Descriptor, Item, Join, Kind, List, Loop, Pipeline, Redirection, Script,
+    Simple, Test, TestKind, Tree,
 };
-use crate::value::{Stored, TaintKind, Value};
-use crate::word::{CommandForm, Part, PartKind, Place, Word};
+use crate::value::{Stored, TaintKind};
+use crate::word::{CommandForm, Part, PartKind, Word};
 
 pub(super) struct Walk<'t> {
-    tree: &'t mut Tree,
-    summary: Summary,
-    now: Constants,
+    pub(super) tree: &'t mut Tree,
+    pub(super) summary: Summary,
+    pub(super) now: Constants,
 }
 
 impl<'t> Walk<'t> {
@@ -259,106 +258,6 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn set(&mut self, name: Span, value: Span) {
-        if self.summary.is_barred(self.tree.text(name)) {
-            self.now.poison();
-        } else {
-            self.now.set(self.tree, name, value);
-        }
-    }
-
-    fn forget_span(&mut self, name: Span) {
-        let name = self.tree.text(name).to_vec();
-        self.now.forget(self.tree, &name);
-    }
-
-    fn assignment(&mut self, assignment: Assignment) {
-        self.words(assignment.subscript);
-        let value = match assignment.value {
-            Assigned::Word(word) => {
-                self.words(word);
-                single_word(assignment.value).and_then(|word| self.tree.only(word))
-            }
-            Assigned::Array(elements) => {
-                for at in elements.range() {
-                    let Some(&element) = self.tree.assignments.get(at) else { continue };
-                    self.words(element.subscript);
-                    if let Assigned::Word(word) = element.value {
-                        self.words(word);
-                    }
-                }
-                None
-            }
-        };
-        let is_plain = assignment.subscript.is_empty() && !assignment.appends;
-        match value.map(|word| self.tree.stored(word)) {
-            Some(Stored::Literal(text)) if is_plain => {
-                self.set(assignment.name, text);
-            }
-            _ => self.forget_span(assignment.name),
-        }
-        if matches!(
-            self.tree.text(assignment.name),
-            b"PS4"
-                | b"PROMPT_COMMAND"
-                | b"POSIXLY_CORRECT"
-                | b"BASHOPTS"
-                | b"BASH_VERSINFO"
-                | b"EUID"
-                | b"PPID"
-                | b"SHELLOPTS"
-                | b"UID"
-        ) {
-            self.now.poison();
-        }
-    }
-
-    /// `export x=1 y`: names with a literal value become constants, all others are forgotten.
-    fn declared(&mut self, words: List<Word>) {
-        for at in words.range().skip(1) {
-            let Some(&word) = self.tree.words.get(at) else { continue };
-            let Value::Literal(text) = self.tree.value(&word) else {
-                let name = assigned_name(self.tree.text(word.span)).to_vec();
-                self.now.forget(self.tree, &name);
-                continue;
-            };
-            let Some(equals) = text.iter().position(|&byte| byte == b'=') else {
-                // Inside a function `local x` hides the outer one.
-                let name = text.to_vec();
-                self.now.forget(self.tree, &name);
-                continue;
-            };
-            let (name, value) = text.split_at(equals);
-            if name.last() == Some(&b'+')
-                || name.contains(&b'[')
-                || word.place != Place::AssignmentArgument
-            {
-                self.now.forget_all();
-                continue;
-            }
-            let joined = [name, value.get(1..).unwrap_or_default()].concat();
-            let start = self.tree.text.len();
-            self.tree.text.extend_from_slice(&joined);
-            let (middle, end) = (start + equals, self.tree.text.len());
-            self.set(Span::new(start, middle), Span::new(middle, end));
-        }
-    }
-
-    fn unset(&mut self, words: List<Word>) {
-        for at in words.range().skip(1) {
-            let Some(&word) = self.tree.words.get(at) else { continue };
-            match self.tree.value(&word) {
-                Value::Literal(name) if !name.contains(&b'[') => {
-                    let name = name.to_vec();
-                    self.now.forget(self.tree, &name);
-                }
-                Value::Literal(_) | Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => {
-                    self.now.forget_all();
-                }
-            }
-        }
-    }
-
     fn redirections(&mut self, redirections: List<Redirection>) {
         for at in redirections.range() {
             let Some(&redirection) = self.tree.redirections.get(at) else { continue };
@@ -372,7 +271,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn words(&mut self, words: List<Word>) {
+    pub(super) fn words(&mut self, words: List<Word>) {
         for at in words.range() {
             let Some(&word) = self.tree.words.get(at) else { continue };
             self.parts(word.parts);

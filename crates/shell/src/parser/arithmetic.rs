@@ -5,8 +5,9 @@
 
 use crate::dialect::Dialect;
 use crate::parser::brackets::{Rules, Single};
+use crate::parser::words::without_line_breaks;
 use crate::parser::{Parsed, Parser};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusalKind};
 use crate::span::Span;
 use crate::word::{Part, PartKind, Place, Word};
 
@@ -53,7 +54,9 @@ impl Parser<'_> {
             let what = "`$'` between brackets in a quoted substitution";
             return Err(self.unsupported(start, ours, what));
         }
-        if ours == counted {
+        // A bracket in `${…}` counts for bash and one of a `case` does not: together they may
+        // deceive our counting.
+        if ours == counted && !holds(text, &[b"case", b"${"]) {
             return Ok(());
         }
         Err(self.unsupported(start, self.pos, "text whose brackets do not match"))
@@ -63,6 +66,23 @@ impl Parser<'_> {
     pub(crate) fn unseen_behind(&self, start: usize) -> Box<Refusal> {
         let what = "a comment or here-document behind two parentheses";
         self.unsupported(start, self.pos, what)
+    }
+
+    /// A refusal behind `((` that counting took for two brackets: a `case` in a substitution holds
+    /// a bracket that bash does not count, so what is an error for us may be arithmetic for it.
+    pub(crate) fn miscounted(
+        &self,
+        start: usize,
+        counted: Option<usize>,
+        refusal: Box<Refusal>,
+    ) -> Box<Refusal> {
+        let Some(end) = counted.filter(|_| refusal.kind == RefusalKind::Syntax) else {
+            return refusal;
+        };
+        if holds(self.tree.text(Span::new(start, end)), &[b"case"]) {
+            return self.unsupported(start, self.pos, "text whose brackets do not match");
+        }
+        refusal
     }
 
     /// Where the quote that opens at `open` closes, or the end of the text.
@@ -194,4 +214,12 @@ fn is_balanced(text: &[u8]) -> bool {
         depth = next.unwrap_or(depth);
         next.is_some()
     }) && depth == 0
+}
+
+/// Whether all of `wanted` stand in the text once lines that go on are joined.
+fn holds(text: &[u8], wanted: &[&[u8]]) -> bool {
+    let all = |text: &[u8]| {
+        wanted.iter().all(|wanted| text.windows(wanted.len()).any(|found| found == *wanted))
+    };
+    all(text) || text.windows(2).any(|pair| pair == b"\\\n") && all(&without_line_breaks(text))
 }

@@ -32,7 +32,8 @@ pub(crate) struct Rules {
 impl Rules {
     /// Whether bash reads a process substitution here and yet does not run it.
     fn is_odd_place(&self) -> bool {
-        self.quoted && self.stops.contains(&b'}') || self.nests.0 == b'['
+        let is_slice = self.in_braces && self.nests.0 == b'(';
+        self.quoted && self.stops.contains(&b'}') || self.nests.0 == b'[' || is_slice
     }
 }
 
@@ -124,7 +125,8 @@ impl Parser<'_> {
                 }
                 b'<' | b'>' if rules.is_odd_place() && self.second().0 == b'(' => {
                     // Bash does not run it there, yet reads it as one when it looks for the end.
-                    let what = "a process substitution in a quoted expansion or a subscript";
+                    let what =
+                        "a process substitution in a quoted expansion, a subscript or a slice";
                     return Err(self.unsupported(at, at + 2, what));
                 }
                 b'<' | b'>' if self.is_process_in(rules) && self.is_behind_angle(begin) => {
@@ -350,7 +352,7 @@ impl Parser<'_> {
         for part in parts.iter().filter(|part| matches!(part.kind, PartKind::Literal)) {
             let text = self.tree.text(part.span);
             let (from, to) = (part.span.start as usize, part.span.end as usize);
-            if text.iter().any(|byte| matches!(byte, b'^' | b'#' | b'}')) {
+            if text.iter().any(|byte| matches!(byte, b'^' | b'#')) || !holds_braces(text) {
                 return Err(self.unsupported(from, to, "`^`, `#` or `}` in a word"));
             }
             let inside = text.get(usize::from(from == start)..).unwrap_or_default();
@@ -360,4 +362,23 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether every brace that closes here was opened here, and none of them expands: then they are
+/// themselves in zsh, as in every other shell.
+fn holds_braces(text: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    let mut last = 0;
+    for &byte in text {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return false,
+            b'}' => depth -= 1,
+            b',' if depth > 0 => return false,
+            b'.' if depth > 0 && last == b'.' => return false,
+            _ => {}
+        }
+        last = byte;
+    }
+    true
 }

@@ -159,17 +159,20 @@ impl Parser<'_> {
             Err(_) if second == b'(' && self.unseen != unseen => {
                 return Err(self.unseen_behind(start));
             }
-            read => read?,
+            Err(refusal) => return Err(self.miscounted(start, counted, refusal)),
+            Ok(script) => script,
         };
         self.skip_blanks();
         if second == b'(' && self.unseen != unseen {
             return Err(self.unseen_behind(start));
         }
         if self.here() != b')' {
-            if self.pos >= self.end {
-                return Err(self.unclosed(start, 1, "`(`", ")"));
-            }
-            return Err(self.unexpected("`)`"));
+            let refusal = if self.pos >= self.end {
+                self.unclosed(start, 1, "`(`", ")")
+            } else {
+                self.unexpected("`)`")
+            };
+            return Err(self.miscounted(start, counted, refusal));
         }
         self.pos += 1;
         if let Some(counted) = counted {

@@ -185,17 +185,29 @@ impl Parser<'_> {
             return Ok(());
         }
         let mut arguments = Few::<Word, 2>::new();
-        let word = self.argument(start, quoted, action, true)?;
+        let word = self.argument(start, quoted, expansion, true)?;
         arguments.push(word);
         let has_second = action == Action::Replace && self.here() == b'/'
             || action == Action::Slice && self.here() == b':';
         if has_second {
             self.pos += 1;
-            let word = self.argument(start, quoted, action, false)?;
+            let word = self.argument(start, quoted, expansion, false)?;
             arguments.push(word);
         }
         expansion.arguments = arguments.shelve(&mut self.tree);
         Ok(())
+    }
+
+    /// Whether bash knows, where it looks for the end of a quoted substitution, that a pattern
+    /// follows: it does not behind `~`, a parameter that is a sign, or signs in a subscript.
+    fn keeps_quotes(&self, expansion: &Expansion) -> bool {
+        let is_plain = |byte: &u8| crate::lexer::is_name(*byte) || matches!(byte, b'@' | b'*');
+        let subscripts = self.tree.list(expansion.subscript).iter();
+        self.tree.text(expansion.sign).first() != Some(&b'~')
+            && self.tree.text(expansion.name).iter().all(is_plain)
+            && subscripts
+                .map(|word| self.tree.text(word.span))
+                .all(|text| text.iter().all(is_plain))
     }
 
     /// One argument of an operator, up to `}` or, where two are allowed, the sign between them.
@@ -203,9 +215,10 @@ impl Parser<'_> {
         &mut self,
         start: usize,
         quoted: bool,
-        action: Action,
+        expansion: &Expansion,
         is_first: bool,
     ) -> Parsed<Word> {
+        let action = expansion.operator;
         let is_pattern = matches!(action, Action::Trim | Action::Case | Action::Replace);
         let (stops, place): (&'static [u8], Place) = match (action, is_first) {
             (Action::Replace, true) => (b"/}", Place::Pattern),
@@ -227,7 +240,7 @@ impl Parser<'_> {
             nests,
             single,
             quoted,
-            bares: !is_pattern,
+            bares: !(is_pattern && self.keeps_quotes(expansion)),
             in_braces: true,
             opener: (start, 2, "`${`", "}"),
         };

@@ -1,11 +1,10 @@
-//! Words outside quotes, and the two kinds of quotes.
+//! Words outside quotes.
 
 use crate::dialect::Dialect;
 use crate::few::Few;
 use crate::lexer::{Class, class};
 use crate::parser::{Parsed, Parser};
 use crate::span::Span;
-use crate::tree::List;
 use crate::word::{Part, PartKind, Place, Word};
 
 /// The parts of one word while it is read.
@@ -95,9 +94,10 @@ impl Parser<'_> {
         if !self.has_bare_quote {
             return Ok(());
         }
-        let whole = self.tree.text(Span::new(start, self.pos));
+        // Bash looks for them once lines that go on are joined.
+        let whole = without_line_breaks(self.tree.text(Span::new(start, self.pos)));
         // Brackets in a comment close nothing.
-        let text = if may_comment(whole) { whole.to_vec() } else { outside_substitutions(whole) };
+        let text = if may_comment(&whole) { whole } else { outside_substitutions(&whole) };
         let has_brace =
             text.windows(2).any(|pair| matches!(pair, [before, b'{'] if *before != b'$'));
         let has_list = text.contains(&b',') || text.windows(2).any(|pair| pair == b"..");
@@ -322,94 +322,24 @@ impl Parser<'_> {
         }
         Ok(())
     }
-
-    /// `'…'`
-    pub(crate) fn single_quoted(&mut self) -> Parsed<Part> {
-        let start = self.pos;
-        let at = self.run(start + 1, |byte| byte != b'\'');
-        if at >= self.end {
-            return Err(self.unclosed(start, 1, "the single quote", "'"));
-        }
-        self.pos = at + 1;
-        let inner = Span::new(start + 1, at);
-        Ok(Part { span: Span::new(start, at + 1), kind: PartKind::SingleQuoted(inner) })
-    }
-
-    /// `"…"`; `start` is where the part begins, at the quote or the `$` before it.
-    pub(crate) fn double_quoted(&mut self, start: usize, locale: bool) -> Parsed<Part> {
-        let quote = self.pos;
-        self.pos += 1;
-        let parts = self.quoted_parts(quote)?;
-        self.pos += 1;
-        let span = Span::new(start, self.pos);
-        Ok(Part { span, kind: PartKind::DoubleQuoted { parts, locale } })
-    }
-
-    /// What stands between double quotes; ends before the closing one.
-    fn quoted_parts(&mut self, quote: usize) -> Parsed<List<Part>> {
-        let mut parts = Parts::new();
-        loop {
-            let run = self.pos;
-            self.pos = self.run(run, |byte| !matches!(byte, b'"' | b'\\' | b'$' | b'`'));
-            if self.pos > run {
-                push_literal(&mut parts, run, self.pos);
-            }
-            match self.here() {
-                b'"' => return Ok(parts.shelve(&mut self.tree)),
-                0 => return Err(self.unclosed(quote, 1, "the double quote", "\"")),
-                _ => self.quoted_special(&mut parts, b"$`\"\\")?,
-            }
-        }
-    }
-
-    /// One special byte inside double quotes or a body; `escapes` are those a `\` works on.
-    pub(crate) fn quoted_special(&mut self, parts: &mut Parts, escapes: &[u8]) -> Parsed<()> {
-        let at = self.pos;
-        match self.here() {
-            b'\\' => {
-                let next = self.byte(at + 1);
-                if next == b'\n' {
-                    self.pos += 2;
-                } else if next != 0 && escapes.contains(&next) {
-                    self.pos += 2;
-                    let kind = PartKind::Escaped(Span::new(at + 1, at + 2));
-                    parts.push(Part { span: Span::new(at, at + 2), kind });
-                } else {
-                    self.pos += 1;
-                    push_literal(parts, at, at + 1);
-                }
-            }
-            b'`' => {
-                let quoted = escapes.contains(&b'"');
-                let part =
-                    if quoted { self.backtick(true)? } else { self.backtick_in_braces(true)? };
-                parts.push(part);
-            }
-            _ => self.dollar(parts, true, Place::Argument)?,
-        }
-        Ok(())
-    }
-
-    /// The parts of a here-document's body, up to its end.
-    pub(crate) fn body(&mut self) -> Parsed<List<Part>> {
-        let mut parts = Parts::new();
-        loop {
-            let run = self.pos;
-            self.pos = self.run(run, |byte| !matches!(byte, b'\\' | b'$' | b'`'));
-            if self.pos > run {
-                push_literal(&mut parts, run, self.pos);
-            }
-            if self.pos >= self.end {
-                return Ok(parts.shelve(&mut self.tree));
-            }
-            self.quoted_special(&mut parts, b"$`\\")?;
-        }
-    }
 }
 
 /// Whether a comment may stand in the text of a word, in a substitution.
 pub(crate) fn may_comment(text: &[u8]) -> bool {
     text.windows(2).any(|pair| matches!(pair, [before, b'#'] if crate::lexer::is_break(*before)))
+}
+
+/// A text with its lines joined that go on.
+pub(crate) fn without_line_breaks(text: &[u8]) -> Vec<u8> {
+    let mut joined = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.windows(2).position(|pair| pair == b"\\\n") {
+        let (before, after) = rest.split_at(at);
+        joined.extend_from_slice(before);
+        rest = after.get(2..).unwrap_or_default();
+    }
+    joined.extend_from_slice(rest);
+    joined
 }
 
 /// A word's text without what stands in `$( … )`, where bash looks for no braces of the word.

@@ -115,6 +115,12 @@ impl Asks for Postgres {
         self.readers.first(query, rows::ask).await
     }
 
+    async fn asks_of(&self, ids: &[Id]) -> Result<Vec<AskRecord>, StoreError> {
+        let ids: Vec<Vec<u8>> = ids.iter().map(|id| id.as_bytes().to_vec()).collect();
+        let query = Statement::new(select(" WHERE a.id = ANY ($1)"), values![ids]);
+        self.readers.all(query, rows::ask).await
+    }
+
     async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {
         let mut conditions = Conditions::default();
         if let Some(state) = filter.state {
@@ -128,7 +134,8 @@ impl Asks for Postgres {
         conditions.maybe("a.run =", filter.run.as_ref());
         conditions.maybe("a.digest =", filter.digest.as_ref());
         conditions.maybe("a.id >", filter.after);
-        self.readers.all(conditions.query(&select(""), "a.id", filter.limit), rows::ask).await
+        let query = conditions.query(&select(""), filter.order.columns(), filter.limit);
+        self.readers.all(query, rows::ask).await
     }
 
     async fn pending_count(&self) -> Result<u64, StoreError> {

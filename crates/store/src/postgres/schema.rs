@@ -19,6 +19,7 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { text: include_str!("../../migrations/postgres/0001_asks.sql"), oldest: 1 },
     Migration { text: include_str!("../../migrations/postgres/0002_runs.sql"), oldest: 1 },
+    Migration { text: include_str!("../../migrations/postgres/0003_shared.sql"), oldest: 1 },
 ];
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS portcullis_schema \

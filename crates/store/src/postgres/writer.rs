@@ -16,6 +16,7 @@ use futures_util::future::{MaybeDone, maybe_done};
 use portcullis_approval::audit::Entry;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
 
 use super::chain::Chain;
 use super::pool::{Connections, PATIENCE, within};
@@ -173,6 +174,11 @@ impl Writer {
         self.run(Some(statement), entries, read).await
     }
 
+    /// How many jobs wait or run.
+    pub(super) fn queued(&self) -> usize {
+        QUEUE.saturating_sub(self.places.available_permits())
+    }
+
     /// Finishes what was begun, and refuses what comes after.
     pub(super) async fn close(&self) {
         self.places.close();
@@ -222,11 +228,16 @@ impl Task {
     }
 
     /// Commits a group and answers. If the database refused it, each job is tried by itself, so
-    /// that one which cannot be stored takes no other with it.
+    /// that one which cannot be stored takes no other with it. A turn that did not come is no
+    /// job's fault: the group waits once more, because many turns would only take longer.
     async fn write(&mut self, mut group: Vec<Box<dyn Work>>) {
-        match self.commit(&mut group).await {
+        let mut done = self.commit(&mut group).await;
+        if done.as_ref().is_err_and(|error| is_missed_turn(error)) {
+            done = self.commit(&mut group).await;
+        }
+        match done {
             Ok(()) => group.into_iter().for_each(|work| work.answer(None)),
-            Err(error) if group.len() > 1 && is_refusal(&error) => {
+            Err(error) if group.len() > 1 && is_refusal(&error) && !is_missed_turn(&error) => {
                 for work in group {
                     let mut alone = vec![work];
                     let failure = self.commit(&mut alone).await.err();
@@ -272,15 +283,27 @@ impl Task {
 
 /// Whether the database understood and refused, so that the connection can go on.
 fn is_refusal(error: &StoreError) -> bool {
+    said(error).is_some_and(|error| {
+        let ended = error.code().is_some_and(|code| code.code().starts_with("57P"));
+        error.as_db_error().is_some() && !error.is_closed() && !ended
+    })
+}
+
+/// Whether the lock that all writers take did not come in time.
+fn is_missed_turn(error: &StoreError) -> bool {
+    said(error).is_some_and(|error| error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+}
+
+/// What the driver said, if it is behind an error.
+fn said(error: &StoreError) -> Option<&tokio_postgres::Error> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(found) = cause {
         if let Some(error) = found.downcast_ref::<tokio_postgres::Error>() {
-            let ended = error.code().is_some_and(|code| code.code().starts_with("57P"));
-            return error.as_db_error().is_some() && !error.is_closed() && !ended;
+            return Some(error);
         }
         cause = found.source();
     }
-    false
+    None
 }
 
 /// Runs a group in one transaction; the newest position behind it.

@@ -280,7 +280,7 @@ fn number_of(
     Ok(group.statement(query)?.query_row(values, |row| row.get(0)).optional()?)
 }
 
-/// The asks a filter names, oldest first.
+/// The asks a filter names, in its order.
 fn list(db: &Connection, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {
     let mut conditions = Conditions::default();
     if let Some(state) = filter.state {
@@ -294,7 +294,7 @@ fn list(db: &Connection, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreErro
     conditions.maybe("a.run =", filter.run.clone());
     conditions.maybe("a.digest =", filter.digest.clone());
     conditions.maybe("a.id >", filter.after.map(|id| id.as_bytes().to_vec()));
-    let (text, values) = conditions.query(&select(""), "a.id", filter.limit);
+    let (text, values) = conditions.query(&select(""), filter.order.columns(), filter.limit);
     all(db, &text, params_from_iter(values), rows::ask)
 }
 

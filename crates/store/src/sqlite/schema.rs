@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_asks.sql"),
     include_str!("../../migrations/sqlite/0002_devices.sql"),
     include_str!("../../migrations/sqlite/0003_runs.sql"),
+    include_str!("../../migrations/sqlite/0004_audit_kind.sql"),
 ];
 
 /// Marks the file as ours: `pcls`.

@@ -164,6 +164,11 @@ impl Writer {
         answer.await.map_err(|_| closed())?
     }
 
+    /// How many jobs wait or run.
+    pub(super) fn queued(&self) -> usize {
+        QUEUE.saturating_sub(self.places.available_permits())
+    }
+
     /// The newest position at which something else than a verdict may stand.
     pub(super) fn newest_change(&self) -> u64 {
         self.changed.load(Ordering::Acquire)

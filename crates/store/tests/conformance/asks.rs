@@ -1,11 +1,13 @@
 //! Asks: opened, found, joined, counted, settled and listed.
 
 use portcullis_approval::ask::{Bound, Written};
-use portcullis_approval::{Decision, Id, Moment, Offer, Owners, Reply, Scope, Settlement, State};
+use portcullis_approval::{
+    Ask, Decision, Id, Moment, Offer, Owners, Reply, Scope, Settlement, State,
+};
 use portcullis_engine::Outcome;
 use portcullis_engine::policy_text::Fallback;
 use portcullis_engine::verdict::Tier;
-use portcullis_store::{AskFilter, AskRecord, Opened, StoreError};
+use portcullis_store::{AskFilter, AskOrder, AskRecord, Opened, StoreError};
 
 use crate::place::Place;
 use crate::samples::{
@@ -45,6 +47,20 @@ pub async fn an_ask_reads_back_as_it_was_opened(place: &impl Place) {
     assert_eq!(store.ask(id()).await.unwrap(), None);
     assert_eq!(store.pending_count().await.unwrap(), 2);
     assert_eq!(chain_holds(&*store).await, 2);
+}
+
+pub async fn several_asks_are_read_at_once(place: &impl Place) {
+    let store = place.open();
+    let (one, two) = (ask(id(), "one"), ask(id(), "two"));
+    for ask in [&one, &two] {
+        store.open_ask(ask, MANY, entry("ask.opened", ask.id).into()).await.unwrap();
+    }
+    store.settle_ask(&settlement(one.id, Reply::Approve), vec![]).await.unwrap();
+    let mut found = store.asks_of(&[two.id, id(), one.id]).await.unwrap();
+    found.sort_by_key(|record| record.decision.is_some());
+    let found: Vec<_> = found.into_iter().map(|record| record.ask).collect();
+    assert_eq!(found, [two, one], "those that there are, in whatever state");
+    assert!(store.asks_of(&[]).await.unwrap().is_empty());
 }
 
 pub async fn a_decision_reads_back_as_it_was_made(place: &impl Place) {
@@ -219,6 +235,33 @@ pub async fn filters_name_what_they_say(place: &impl Place) {
         let want: Vec<Id> = want.iter().map(|index| asks[*index].id).collect();
         assert_eq!(found, want, "{why}");
     }
+}
+
+pub async fn the_riskiest_come_first_and_of_those_the_newest(place: &impl Place) {
+    let store = place.open();
+    let risky = |tier: Tier, ms: u64| Ask { tier, ..ask_at(later(ms), id(), "x") };
+    let asks = [
+        risky(Tier::Review, 1),
+        risky(Tier::Destructive, 2),
+        risky(Tier::Safe, 9),
+        risky(Tier::Review, 4),
+        risky(Tier::Dangerous, 5),
+        risky(Tier::Destructive, 0),
+        risky(Tier::Destructive, 2),
+        risky(Tier::Destructive, 7),
+    ];
+    for ask in &asks {
+        store.open_ask(ask, MANY, vec![].into()).await.unwrap();
+    }
+    store.settle_ask(&settlement(asks[7].id, Reply::Reject), vec![]).await.unwrap();
+    let riskiest = async |limit: usize| -> Vec<usize> {
+        let filter = AskFilter { order: AskOrder::Riskiest, limit, ..all_pending() };
+        let found = store.asks(&filter).await.unwrap();
+        let place = |record: &AskRecord| asks.iter().position(|ask| ask.id == record.ask.id);
+        found.iter().filter_map(place).collect()
+    };
+    assert_eq!(riskiest(MANY).await, [6, 1, 5, 4, 3, 0, 2]);
+    assert_eq!(riskiest(3).await, [6, 1, 5], "the beginning of it is the same");
 }
 
 pub async fn what_is_due_comes_by_its_deadline(place: &impl Place) {

@@ -36,6 +36,7 @@ fn what_holds_for_several_nodes() {
     let mut house = House::start();
     runtime().block_on(async {
         schemas_are_newer_or_adjacent(&house).await;
+        nodes_of_the_version_before_can_still_speak(&house).await;
         what_cannot_be_stored_takes_nobody_with_it(&house).await;
         a_writer_that_stops_is_ended(&house).await;
         every_node_hears_every_node(&house).await;
@@ -52,16 +53,37 @@ async fn schemas_are_newer_or_adjacent(house: &House) {
         let text = format!("INSERT INTO versions.portcullis_schema VALUES ({version}, {oldest})");
         house.sql(&text);
     };
-    set(3, 1);
+    set(4, 1);
     place.open().close().await;
     set(99, 99);
     let refused = Postgres::open(&place.address(), "here").await.err().unwrap();
-    assert!(matches!(refused, StoreError::Newer { found: 99, known: 2 }), "{refused:?}");
+    assert!(matches!(refused, StoreError::Newer { found: 99, known: 3 }), "{refused:?}");
 
     let place = house.place("strange");
     house.sql("CREATE TABLE strange.asks (a int)");
     let refused = Postgres::open(&place.address(), "here").await.err().unwrap();
     assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
+}
+
+/// What a node of a released schema says to the database, one statement a line, as the database
+/// logged it while the laws ran. With a migration comes the file of the schema before it; a file
+/// goes when its schema is older than what the migrations still name as `oldest`.
+const STATEMENTS: &[(&str, &str)] = &[("0003", include_str!("statements/0003.txt"))];
+
+async fn nodes_of_the_version_before_can_still_speak(house: &House) {
+    let place = house.place("upgraded");
+    place.open().close().await;
+    let (client, connection) =
+        tokio_postgres::connect(&place.address(), tokio_postgres::NoTls).await.unwrap();
+    let driver = tokio::spawn(connection);
+    for (schema, text) in STATEMENTS {
+        for statement in text.lines() {
+            let understood = client.prepare(statement).await;
+            assert!(understood.is_ok(), "schema {schema}: `{statement}`: {understood:?}");
+        }
+    }
+    drop(client);
+    let _ = driver.await;
 }
 
 async fn what_cannot_be_stored_takes_nobody_with_it(house: &House) {
@@ -130,6 +152,29 @@ async fn a_writer_that_stops_is_ended(house: &House) {
     assert_eq!(chain_holds(&*store).await, 2);
     drop(client);
     let _ = driver.await;
+
+    // One who keeps the turn longer than others wait for it: they wait once more, together.
+    let (client, connection) =
+        tokio_postgres::connect(&place.address(), tokio_postgres::NoTls).await.unwrap();
+    let driver = tokio::spawn(connection);
+    client
+        .batch_execute(
+            "BEGIN; SELECT \
+             pg_advisory_xact_lock(hashtext('portcullis writer ' || current_schema()))",
+        )
+        .await
+        .unwrap();
+    let mut tasks = JoinSet::new();
+    for number in 0..100 {
+        let store = Arc::clone(&store);
+        tasks.spawn(async move { store.record(entry("b", number), vec![], NOW).await.is_ok() });
+    }
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    client.batch_execute("COMMIT").await.unwrap();
+    assert!(tasks.join_all().await.into_iter().all(|is_kept| is_kept), "none is given up");
+    assert_eq!(chain_holds(&*store).await, 102);
+    drop(client);
+    let _ = driver.await;
 }
 
 async fn every_node_hears_every_node(house: &House) {
@@ -191,10 +236,16 @@ async fn everything_moves_both_ways(house: &House) {
     store.close().await;
 
     let place = house.place("moved");
-    let mut words = 0;
-    let moved =
-        portcullis_store::copy(&file.address(), &place.address(), |_, _| words += 1).await.unwrap();
-    assert!(words > 0 && moved.contains(&("audit", 7)), "{moved:?}");
+    let mut told = Vec::new();
+    let (from, to) = (file.address(), place.address());
+    let moved = portcullis_store::copy(&from, &to, |one| told.push(one)).await.unwrap();
+    assert!(moved.contains(&("audit", 7)), "{moved:?}");
+    let all: u64 = moved.iter().map(|(_, rows)| rows).sum();
+    for is_check in [false, true] {
+        let last = told.iter().rfind(|one| one.is_check == is_check).unwrap();
+        assert_eq!((last.rows, last.of), (all, all), "it comes to its end: {last:?}");
+    }
+    assert!(told.is_sorted_by_key(|one| (one.is_check, one.rows)), "{told:?}");
     let store = place.open();
     assert_eq!(everything(&*store).await, before);
     assert_eq!(store.checkpoints().await.unwrap(), [checkpoint]);
@@ -205,13 +256,13 @@ async fn everything_moves_both_ways(house: &House) {
     let before = everything(&*store).await;
     store.close().await;
 
-    portcullis_store::copy(&place.address(), &back.address(), |_, _| {}).await.unwrap();
+    portcullis_store::copy(&place.address(), &back.address(), |_| {}).await.unwrap();
     let store = back.open();
     assert_eq!(everything(&*store).await, before);
     store.close().await;
-    let refused = portcullis_store::copy(&place.address(), &back.address(), |_, _| {}).await;
+    let refused = portcullis_store::copy(&place.address(), &back.address(), |_| {}).await;
     assert!(format!("{refused:?}").contains("not empty"), "{refused:?}");
-    let refused = portcullis_store::copy(&file.address(), &place.address(), |_, _| {}).await;
+    let refused = portcullis_store::copy(&file.address(), &place.address(), |_| {}).await;
     assert!(format!("{refused:?}").contains("not empty"), "{refused:?}");
     assert_eq!(everything(&*place.open()).await, before);
 }

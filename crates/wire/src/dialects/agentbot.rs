@@ -5,6 +5,8 @@
 
 pub mod answers;
 
+mod classify;
+
 use std::borrow::Cow;
 
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
@@ -12,7 +14,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::asks::MOST_FEEDBACK;
-use crate::{body, json};
+use crate::json;
+
+pub use classify::Classify;
 
 /// What an agent or a user is called that does not say.
 pub const UNKNOWN: &str = "unknown";
@@ -29,52 +33,8 @@ pub const MISSING: &str = "Missing requestId or decision";
 /// Fields of an input that must be texts where they are there.
 const TEXTS: [&str; 4] = ["command", "input", "path", "file_path"];
 
-/// `POST /api/hooks/classify`.
-#[derive(Debug)]
-pub struct Classify {
-    /// The tool.
-    pub tool: String,
-    /// Its input.
-    pub input: Value,
-    /// Its input, to the byte.
-    pub input_text: String,
-    /// The agent, as it calls itself.
-    pub agent: String,
-    /// The user it says it works for.
-    pub user: String,
-}
-
 /// The sentence a body is refused with.
 pub type Sentence = String;
-
-impl Classify {
-    /// Reads a body.
-    ///
-    /// # Errors
-    /// It is none.
-    pub fn read(bytes: &[u8]) -> Result<Classify, Sentence> {
-        let (mut members, text) = object(bytes)?;
-        let tool = match members.get("toolName") {
-            None => return Err("Missing toolName".to_owned()),
-            Some(Value::String(tool)) if tool.is_empty() => {
-                return Err("Missing toolName".to_owned());
-            }
-            Some(Value::String(tool)) if body::name("toolName", tool).is_ok() => tool.clone(),
-            Some(_) => return Err(invalid("toolName")),
-        };
-        let given = members.remove("toolInput");
-        let raw = given.as_ref().and_then(|_| raw_member(text, "toolInput"));
-        let input = given.unwrap_or_else(|| Value::Object(Map::new()));
-        check_input(&input)?;
-        Ok(Classify {
-            tool,
-            input,
-            input_text: raw.unwrap_or_else(|| "{}".to_owned()),
-            agent: label(&members, "agentId")?,
-            user: label(&members, "userId")?,
-        })
-    }
-}
 
 /// What an approver says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -301,16 +261,6 @@ fn object(bytes: &[u8]) -> Result<(Map<String, Value>, &str), Sentence> {
 
 fn invalid(field: &str) -> Sentence {
     format!("Invalid {field}")
-}
-
-/// A name that only says where an ask is shown.
-fn label(members: &Map<String, Value>, name: &str) -> Result<String, Sentence> {
-    match members.get(name) {
-        None => Ok(UNKNOWN.to_owned()),
-        Some(Value::String(text)) if text.is_empty() => Ok(UNKNOWN.to_owned()),
-        Some(Value::String(text)) if body::name(name, text).is_ok() => Ok(text.clone()),
-        Some(_) => Err(invalid(name)),
-    }
 }
 
 fn check_input(input: &Value) -> Result<(), Sentence> {

@@ -118,7 +118,7 @@ impl Grower<'_> {
                 let index = self.chance.below(decoys.len());
                 self.put(&decoys.get(index).cloned().unwrap_or_default());
             }
-            9 => self.put_one(&["*", "{a,b}", "~", "$", "$ ", "[", "{", "}", "!", "%s"]),
+            9 => self.put_one(&["*", "{a,b}", "~", "$\"\"", "$ ", "[", "{", "}", "!", "%s"]),
             10 => self.put_one(&["$'a'", "$\u{e9}", "$=", "$/", "$,"]),
             _ => self.put_one(&["a", "b c", " ", "x=1", "-n"]),
         }

@@ -114,12 +114,13 @@ fn tell(
     let How { as_json, palette, .. } = how;
     let (points, unsigned) = (verifier.checkpoints(), verifier.unsigned());
     let has_key = how.public.is_some();
+    let others = verifier.of_other_keys();
     match (found, as_json) {
         (Ok(()), true) => {
             let shape = json!({
                 "whole": true, "entries": verifier.entries(), "checkpoints": points,
                 "signatures_checked": has_key, "entries_not_signed_yet": unsigned,
-                "begins_behind": verifier.begins(),
+                "begins_behind": verifier.begins(), "checkpoints_of_other_keys": others,
             });
             writeln!(out, "{shape}")?;
             Ok(ExitCode::SUCCESS)
@@ -133,6 +134,13 @@ fn tell(
             }
             if !has_key {
                 writeln!(out, "  signatures were not checked; give `--public-key`")?;
+            }
+            if others > 0 {
+                writeln!(
+                    out,
+                    "  signed with another key: {others} of the checkpoints; this key vouches for \
+                     all they speak of"
+                )?;
             }
             if unsigned > 0 {
                 writeln!(out, "  not signed yet: the last {unsigned}")?;

@@ -1,0 +1,56 @@
+//! Paths and settings in an input by which a call leaves the place it seems to be in.
+
+use serde_json::Value as Json;
+
+use super::acts::member;
+use super::{Field, Spec};
+use crate::environment::{self, Setting};
+use crate::lists;
+use crate::place::{Ground, absolute};
+
+/// Whether an input says where or with which variables a command runs, in words that its tool is
+/// not known to have: a host may heed them.
+pub(super) fn is_set_up(input: &Json, spec: &Spec, ground: &Ground) -> bool {
+    let known = spec.field(Field::Cwd);
+    let is_known = |name: &str| known.iter().any(|known| known.as_ref() == name);
+    let is_other_place = |name: &&str| match member(input, name) {
+        None | Some(Json::Null) => false,
+        Some(Json::String(path)) => {
+            let place = absolute(path, &ground.cwd, ground.home.as_deref());
+            !path.is_empty() && place.as_deref() != Some(&*ground.cwd)
+        }
+        Some(_) => true,
+    };
+    let is_foreign = |(name, value): (&String, &Json)| {
+        environment::setting(name, value.as_str()) != Setting::Harmless
+    };
+    let has_variables = |name: &&str| match member(input, name) {
+        None | Some(Json::Null) => false,
+        Some(Json::Object(variables)) => variables.iter().any(is_foreign),
+        Some(Json::Array(list)) => !list.is_empty(),
+        Some(_) => true,
+    };
+    lists::INPUT_DIRECTORIES.iter().filter(|name| !is_known(name)).any(is_other_place)
+        || lists::INPUT_VARIABLES.iter().any(has_variables)
+}
+
+/// Where a path leads that another system, or an address, means by it: a drive, a share, a climb
+/// written with backslashes, `file://`.
+pub(super) fn foreign(path: &str) -> Option<String> {
+    let slashed = || path.replace('\\', "/");
+    let mut letters = path.chars();
+    let has_drive = letters.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && letters.next() == Some(':')
+        && matches!(letters.next(), Some('\\' | '/'));
+    if has_drive {
+        return Some(format!("/{}", slashed()));
+    }
+    let start = path.get(..7).unwrap_or_default();
+    if start.eq_ignore_ascii_case("file://") {
+        let rest = path.get(7..).unwrap_or_default();
+        let below = rest.find('/').and_then(|at| rest.get(at..));
+        return below.map(str::to_owned);
+    }
+    let climbs = path.contains('\\') && path.split(['/', '\\']).any(|part| part == "..");
+    (climbs || path.starts_with('\\')).then(slashed)
+}
