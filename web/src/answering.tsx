@@ -4,7 +4,7 @@
 // Reject has the focus. No key but a deliberate one decides: Enter does what the focused button
 // says, and the focus never starts on an approval.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import { Fault, Loading, Said } from "./chips";
 import { excerpt, worstOf } from "./command";
@@ -165,7 +165,8 @@ const Sure = ({ ask, verdict, text, onBack, onApprove, isBusy }: { ask: Ask; ver
   const worst = worstOf(verdict);
   const part = worst && isCommand(ask.call) ? excerpt(text, worst.span) : text;
   const back = useRef<HTMLButtonElement>(null);
-  useEffect(() => back.current?.focus(), []);
+  // With the dialog, not after it: a key pressed at once must meet this button.
+  useLayoutEffect(() => back.current?.focus(), []);
   return (
     <div class="sure" role="alertdialog" aria-label="this could destroy something">
       <p class="sure-title">This could destroy something. It cannot be undone.</p>
