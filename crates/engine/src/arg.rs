@@ -1,12 +1,13 @@
 //! Arguments: the words of one command as the program would see them.
 
 mod braces;
+mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use portcullis_shell::{
-    Action, List, Part, PartKind, Place, Prefix, Span, TaintKind, Tree, Value, Word,
-};
+use portcullis_shell::{List, Part, PartKind, Place, Span, TaintKind, Tree, Value, Word};
+
+use shape::Shape;
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,189 +185,21 @@ fn shaped(tree: &Tree, word: &Word, value: &Value<'_>, known: Known<'_>) -> Opti
         Place::Argument | Place::Target | Place::Value | Place::Single | Place::AssignmentArgument
     );
     let mut shape = Shape::new(tree, known);
-    let is_whole = shape.parts(word.parts, is_open).is_some();
-    let Shape { text, pattern, home, signs, prefix, is_guessed, .. } = shape;
-    match (is_whole, home) {
-        // What follows is not known, but it lies below a home.
-        (_, true) if !is_whole || is_guessed => {
-            Some(if is_one { Text::Begins(text) } else { Text::Any(text) })
-        }
-        (false, _) => None,
-        (true, _) if signs != Signs::No => {
-            Some(Text::Files { prefix: prefix.unwrap_or_default(), pattern })
-        }
-        (true, true) => Some(Text::Home(text)),
-        (true, false) => Some(Text::Known(text)),
-    }
+    let is_whole = shape.parts(tree.list(word.parts), is_open).is_some();
+    shape.text(is_whole, is_one)
 }
 
-struct Shape<'a> {
-    tree: &'a Tree,
-    known: Known<'a>,
-    text: String,
-    pattern: String,
-    home: bool,
-    signs: Signs,
-    /// Whether a variable may since have got another value.
-    is_guessed: bool,
-    /// The text before the first sign of a pattern.
-    prefix: Option<String>,
-    braces: Braces,
-}
-
-/// Which signs of a pattern were seen.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Signs {
-    /// None.
-    No,
-    /// Ordinary ones.
-    Plain,
-    /// One that may turn around what follows: the pattern says nothing of that.
-    Turning,
-}
-
-/// What braces stand for.
-#[derive(Clone, PartialEq, Eq)]
-enum Braces {
-    /// They are not looked into.
-    Closed,
-    /// Anything.
-    Any,
-    /// This member.
-    One(String),
-}
-
-impl<'a> Shape<'a> {
-    fn new(tree: &'a Tree, known: Known<'a>) -> Shape<'a> {
-        let (text, pattern) = (String::new(), String::new());
-        let (home, signs, is_guessed) = (false, Signs::No, false);
-        Shape {
-            tree,
-            known,
-            text,
-            pattern,
-            home,
-            signs,
-            is_guessed,
-            prefix: None,
-            braces: Braces::Closed,
-        }
-    }
-
-    fn parts(&mut self, parts: List<Part>, is_open: bool) -> Option<()> {
-        for part in self.tree.list(parts) {
-            match part.kind {
-                PartKind::Literal => self.push(&lossless(self.tree.text(part.span))),
-                PartKind::Escaped(span) | PartKind::SingleQuoted(span) | PartKind::AnsiC(span) => {
-                    self.push(&lossless(self.tree.text(span)));
-                }
-                PartKind::DoubleQuoted { parts, locale: false } => self.parts(parts, false)?,
-                PartKind::Glob => self.glob(&lossless(self.tree.text(part.span))),
-                PartKind::Tilde if is_open && self.text.is_empty() => {
-                    self.home = true;
-                    let written = lossless(self.tree.text(part.span));
-                    self.push(&written);
-                }
-                PartKind::Parameter(expansions) => self.parameter(expansions)?,
-                PartKind::Brace(_) | PartKind::Sequence if self.braces != Braces::Closed => {
-                    if let Braces::One(member) = self.braces.clone() {
-                        self.home |= self.text.is_empty() && member.starts_with('~');
-                        self.push(&member);
-                    } else {
-                        self.glob("*");
-                    }
-                }
-                PartKind::Arithmetic { .. } if self.known.numbers.is_some() => self.push("1"),
-                PartKind::Command { .. } if self.is_here(part.span) => {
-                    let directory = self.known.directory?;
-                    self.push(directory);
-                }
-                PartKind::DoubleQuoted { .. }
-                | PartKind::Command { .. }
-                | PartKind::Process { .. }
-                | PartKind::Arithmetic { .. }
-                | PartKind::ExtendedGlob { .. }
-                | PartKind::Brace(_)
-                | PartKind::Sequence
-                | PartKind::Tilde
-                | PartKind::Array(_) => return None,
-            }
-        }
-        Some(())
-    }
-
-    /// Whether a command prints nothing but the directory that is worked in, or the root of its
-    /// repository, which is taken for the same place.
-    fn is_here(&self, span: Span) -> bool {
-        let text = lossless(self.tree.text(span));
-        let inner = text.strip_prefix("$(").and_then(|text| text.strip_suffix(')'));
-        let inner = inner.or_else(|| text.strip_prefix('`')?.strip_suffix('`'));
-        let is_plain = self.known.directory.is_some_and(|path| !path.contains(char::is_whitespace));
-        is_plain
-            && self.text.is_empty()
-            && matches!(inner.map(str::trim), Some("pwd" | "git rev-parse --show-toplevel"))
-    }
-
-    /// `$HOME`, `$PWD` and what was set below a home, at the start of a word.
-    fn parameter(&mut self, expansions: List<portcullis_shell::Expansion>) -> Option<()> {
-        let [expansion] = self.tree.list(expansions) else { return None };
-        let is_plain = expansion.prefix == Prefix::None
-            && expansion.operator == Action::Read
-            && expansion.subscript.is_empty();
-        let name = self.tree.text(expansion.name);
-        let held = self.known.round.iter().find(|(held, _)| held.as_bytes() == name);
-        if let Some((_, value)) = held.filter(|_| is_plain) {
-            self.push(value);
-            return Some(());
-        }
-        let numbers = self.known.numbers.filter(|_| is_plain);
-        let is_number = |name| numbers.is_some_and(|numbers| numbers.contains(name));
-        if std::str::from_utf8(name).is_ok_and(is_number) {
-            self.push("1");
-            return Some(());
-        }
-        if !is_plain || !self.text.is_empty() {
-            return None;
-        }
-        match name {
-            b"HOME" => {
-                self.home = true;
-                self.push("~");
-            }
-            b"PWD" => {
-                let directory = self.known.directory?;
-                self.push(directory);
-            }
-            name => {
-                let value = self.known.homes.get(std::str::from_utf8(name).ok()?)?.clone();
-                self.home = true;
-                self.is_guessed = true;
-                self.push(&value);
-            }
-        }
-        Some(())
-    }
-
-    fn push(&mut self, text: &str) {
-        self.text.push_str(text);
-        if self.signs != Signs::Turning {
-            self.pattern.push_str(&escaped(text));
-        }
-    }
-
-    fn glob(&mut self, text: &str) {
-        if self.prefix.is_none() {
-            self.prefix = Some(self.text.clone());
-        }
-        self.text.push_str(text);
-        if self.signs == Signs::Turning {
-            return;
-        }
-        // What zsh may exclude or turn around fits more than what is written.
-        let turns = matches!(text, "~" | "^");
-        self.signs = if turns { Signs::Turning } else { Signs::Plain };
-        self.pattern.push_str(if turns { "*" } else { text });
-    }
+/// What a variable gets by a word like `x=~/a*` that may declare it.
+#[must_use]
+pub fn declared(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Arg> {
+    let (first, behind) = tree.list(word.parts).split_first()?;
+    let before = std::str::from_utf8(tree.text(first.span)).ok()?;
+    let (_, value) = before.split_once('=').filter(|_| !before.starts_with('-'))?;
+    let mut shape = Shape::new(tree, known);
+    shape.literal(value);
+    let is_whole = shape.parts(behind, true).is_some();
+    let text = shape.text(is_whole, true)?;
+    Some(Arg { ending: ending(tree, word.parts), ..Arg::new(text, tree.locate(word.span)) })
 }
 
 /// The text behind the last part of a word that is not known.

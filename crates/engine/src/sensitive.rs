@@ -80,7 +80,8 @@ pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
 /// directory is not known (`is_anywhere`) only the name can tell.
 #[must_use]
 pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'static Pattern> {
-    let glob = glob.to_lowercase();
+    let lower = glob.to_lowercase();
+    let glob = glob::without_sets(&lower);
     // Whatever lies in a listed directory is listed, and that directory is written out.
     let (directory, open) = split_open(&glob);
     let below = format!("{directory}/-");

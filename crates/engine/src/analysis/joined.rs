@@ -27,10 +27,12 @@ pub(super) fn of_arguments(args: &[Arg]) -> Vec<EffectOn> {
     paths.filter(|path| is_secret(path)).map(names::of_path).collect()
 }
 
-/// Whether the list of secrets has a path, wherever it begins.
+/// Whether the list of secrets has a path, wherever it begins, or a pattern aims at one.
 fn is_secret(path: &str) -> bool {
     let path = place::normalise(path.trim_start_matches('~'), "/-");
     sensitive::find(&path, Access::Read).is_some()
+        || path.contains(['*', '?', '['])
+            && sensitive::aimed_at(&path, Access::Read, true).is_some()
 }
 
 impl Walk<'_, '_> {

@@ -10,7 +10,7 @@ use portcullis_shell::{Action, Expansion, List, Prefix, Redirection, Word};
 use super::walk::{Feed, Walk};
 use super::{Analysis, dashes, joined, sets};
 use crate::act::{Act, Note};
-use crate::arg::{Arg, Text};
+use crate::arg::{self, Arg, Known, Text};
 use crate::catalog::{Prints, ValueKind};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment;
@@ -55,10 +55,28 @@ fn is_made(on: &EffectOn) -> bool {
     on.target == Target::Named(MADE)
 }
 
+/// So many names as are kept at one place, and any name where there are more.
+fn kept(mut names: impl Iterator<Item = EffectOn>) -> Vec<EffectOn> {
+    let mut kept: Vec<EffectOn> = names.by_ref().take(NAMES).collect();
+    if names.next().is_some() {
+        kept.push(made());
+    }
+    kept
+}
+
+/// Adds names to those of one place; what it does not take any more may be any name.
+fn add(to: &mut Vec<EffectOn>, names: Vec<EffectOn>) {
+    match to.len() {
+        0..NAMES => to.extend(names),
+        NAMES.. if names.is_empty() || to.last().is_some_and(is_made) => {}
+        NAMES.. => to.push(made()),
+    }
+}
+
 /// The names that the texts in a program hold, one per word.
 pub(crate) fn of_program(program: &str) -> Vec<EffectOn> {
     let texts = program.split('"').skip(1).step_by(2);
-    texts.flat_map(of_text).take(NAMES).collect()
+    kept(texts.flat_map(of_text))
 }
 
 /// The file that an argument names, if it names one.
@@ -73,11 +91,11 @@ pub(crate) fn of_text(text: &str) -> Vec<EffectOn> {
     let words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     let name = |word: &str| read(Target::Path(word.to_owned()), false);
     if !text.contains('\\') {
-        return words.filter(|word| !word.is_empty()).take(NAMES).map(name).collect();
+        return kept(words.filter(|word| !word.is_empty()).map(name));
     }
     // Some programs are told `\n` and print a new line.
     let words = words.flat_map(|word| word.split("\\n")).flat_map(|word| word.split("\\0"));
-    words.filter(|word| !word.is_empty()).take(NAMES).map(name).collect()
+    kept(words.filter(|word| !word.is_empty()).map(name))
 }
 
 /// The parts of names between these signs.
@@ -85,7 +103,7 @@ pub(crate) fn split(names: &[EffectOn], signs: &str) -> Vec<EffectOn> {
     let is_sign = |letter: char| signs.contains(letter);
     let whole = paths(names.to_vec()).into_iter().filter(|path| path.contains(is_sign));
     let parts = whole.flat_map(|path| path.split(is_sign).map(str::to_owned).collect::<Vec<_>>());
-    parts.filter(|part| !part.is_empty()).take(NAMES).map(of_path).collect()
+    kept(parts.filter(|part| !part.is_empty()).map(of_path))
 }
 
 /// The names that the operands of `printf` hold, each and together.
@@ -102,13 +120,12 @@ pub(crate) fn of_args<'a>(args: impl IntoIterator<Item = &'a Arg>) -> Vec<Effect
     let mut names = Vec::new();
     for arg in args {
         match arg.as_known() {
-            _ if names.len() >= NAMES => break,
+            _ if names.len() > NAMES => break,
             Some(text) if text.contains(is_sign) => names.extend(of_text(text)),
             _ => names.extend(named(arg)),
         }
     }
-    names.truncate(NAMES);
-    names
+    kept(names.into_iter())
 }
 
 /// What an act prints that may be the name of a file.
@@ -226,10 +243,7 @@ pub(crate) fn patterns(kind: ValueKind, arg: &Arg, start: &str) -> Vec<EffectOn>
 impl Analysis<'_> {
     /// Keeps names that variables may hold from now on.
     pub(crate) fn keep(&mut self, names: Vec<EffectOn>) {
-        if names.is_empty() || self.state.named.len() >= NAMES {
-            return;
-        }
-        self.state.named.extend(names);
+        add(&mut self.state.named, names);
     }
 
     /// Everything that an unknown word may stand for here.
@@ -277,7 +291,7 @@ impl Analysis<'_> {
         let mut names = of_args(args);
         names.extend(joined::of_arguments(args));
         names.extend(self.all_names());
-        names.truncate(NAMES);
+        let names = kept(names.into_iter());
         for act in self.found.acts.get_mut(acts).unwrap_or_default() {
             if act.effects.iter().any(reads_unknown) {
                 add_names(act, &names);
@@ -293,14 +307,22 @@ fn add_names(act: &mut Act, names: &[EffectOn]) {
         let message = Some("reads a file whose name is put together while it runs".to_owned());
         act.notes.push(Note { guard: "secret_read", span: act.span, message });
     }
-    act.effects.extend(names.iter().filter(|on| !is_made(on)).cloned());
-    act.effects.extend(joined);
+    let given: Vec<EffectOn> =
+        names.iter().filter(|on| !is_made(on)).cloned().chain(joined).collect();
+    act.effects.extend(given.iter().filter_map(as_pattern));
+    act.effects.extend(given);
+}
+
+/// A name as the pattern that it is where a variable stands outside quotes.
+fn as_pattern(on: &EffectOn) -> Option<EffectOn> {
+    let Target::Path(name) = &on.target else { return None };
+    name.contains(['*', '?', '[']).then(|| read(Target::Pattern(name.clone()), false))
 }
 
 /// What a function prints: what the acts of its body do, and its arguments.
 pub(crate) fn of_body(body: &[Box<Act>], args: &[Arg]) -> Vec<EffectOn> {
     let printed = body.iter().flat_map(|act| act.prints.iter().cloned());
-    printed.chain(of_args(args)).take(NAMES).collect()
+    kept(printed.chain(of_args(args)))
 }
 
 /// The names that a path of which only the end is known has, if it begins with one of these.
@@ -349,16 +371,12 @@ impl Walk<'_, '_> {
     /// Notes the files that the acts from `first` on name for a command that reads them.
     pub(super) fn hand_over(&mut self, first: usize) {
         let Analysis { found, handed, .. } = &mut *self.analysis;
-        if handed.len() < NAMES {
-            let acts = found.acts.get(first..).unwrap_or_default();
-            handed.extend(acts.iter().flat_map(|act| act.prints.iter().cloned()).take(NAMES));
-        }
+        let acts = found.acts.get(first..).unwrap_or_default();
+        add(handed, kept(acts.iter().flat_map(|act| act.prints.iter().cloned())));
     }
 
     pub(super) fn hand(&mut self, names: Vec<EffectOn>) {
-        if self.analysis.handed.len() < NAMES {
-            self.analysis.handed.extend(names);
-        }
+        add(&mut self.analysis.handed, names);
     }
 
     /// Notes the names that a command finds on its standard input.
@@ -417,6 +435,24 @@ impl Walk<'_, '_> {
         if is_copy || is_secret && !sets.all.contains(name) {
             self.analysis.shown = Some(name.to_owned());
         }
+    }
+
+    /// Keeps what variables get by words that may declare them: `export x=~/a*`, `env x=~/a sh`.
+    pub(super) fn keep_declared(&mut self, words: &[Word]) {
+        // What is one piece of text is known where it is taken.
+        let is_open = |word: &&Word| word.parts.len() > 1;
+        if !words.iter().any(|word| is_open(&word)) {
+            return;
+        }
+        let state = &self.analysis.state;
+        let known =
+            Known { directory: state.here(), homes: &state.homes, round: &[], numbers: None };
+        let given: Vec<Arg> = words
+            .iter()
+            .filter(is_open)
+            .filter_map(|word| arg::declared(self.tree, word, known))
+            .collect();
+        self.analysis.keep(of_args(&given));
     }
 
     /// Keeps what a variable gets: the words of its value, and what commands in them print.

@@ -44,6 +44,7 @@ impl Walk<'_, '_> {
         self.evaluated(words);
         let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
         self.declares_tables(words);
+        self.keep_declared(words);
         let outer = self.analysis.shown.take();
         let mut dashless = Dashless::default();
         for (at, word) in words.iter().enumerate() {

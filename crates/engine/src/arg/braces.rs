@@ -1,23 +1,30 @@
 //! Braces beside what is not known: `~/.{a,b}`, `$x/{a,b}`.
 
+use std::collections::VecDeque;
+
 use portcullis_shell::{Part, PartKind, Tree, Word};
 
-use super::{Braces, Known, Shape, Signs, Text, lossless};
+use super::shape::{Braces, Shape};
+use super::{Known, Text, lossless};
 
-/// What a word with braces stands for beside something that is not known, so that its members
-/// have no value of their own: each member with what it ends with, or a pattern where the members
-/// are not plain.
+/// How many words are made of one.
+const MOST_WORDS: usize = 64;
+
+/// What a word with braces stands for beside something that is not known or a pattern, so that
+/// its members have no value of their own: each member with what it ends with, or a pattern where
+/// there are too many.
 pub(super) fn texts(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Vec<(Text, String)>> {
     let parts = tree.list(word.parts);
-    let brace = parts
-        .iter()
-        .find_map(|part| if let PartKind::Brace(words) = part.kind { Some(words) } else { None })?;
-    let member = |word: &Word| {
-        let parts = tree.list(word.parts);
-        let is_plain = |part: &Part| matches!(part.kind, PartKind::Literal | PartKind::Tilde);
-        parts.iter().all(is_plain).then(|| lossless(tree.text(word.span)))
+    let members = |part: &Part| {
+        if let PartKind::Brace(words) = part.kind {
+            return Some(tree.list(words));
+        }
+        matches!(part.kind, PartKind::Sequence).then_some(&[][..])
     };
-    let members: Option<Vec<String>> = tree.list(brace).iter().map(member).collect();
+    let pairs: Vec<&[Word]> = parts.iter().filter_map(members).collect();
+    if pairs.iter().all(|members| members.is_empty()) {
+        return None;
+    }
     let is_open = |part: &Part| {
         matches!(
             part.kind,
@@ -25,34 +32,52 @@ pub(super) fn texts(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Vec<(T
                 | PartKind::Parameter(_)
                 | PartKind::DoubleQuoted { .. }
                 | PartKind::Command { .. }
+                | PartKind::Glob
         )
     };
-    let has_home = |members: &Vec<String>| members.iter().any(|member| member.starts_with('~'));
-    if !parts.iter().any(is_open) && !members.as_ref().is_some_and(has_home) {
+    let members = || pairs.iter().copied().flatten();
+    let is_open_inside = |word: &Word| tree.list(word.parts).iter().any(is_open);
+    if !parts.iter().any(is_open) && !members().any(is_open_inside) {
         return None;
     }
-    let is_brace = |part: &&Part| matches!(part.kind, PartKind::Brace(_) | PartKind::Sequence);
-    let members: Vec<Option<String>> = match members {
-        Some(members) if parts.iter().filter(is_brace).count() == 1 => {
-            members.into_iter().map(Some).collect()
-        }
-        _ => vec![None],
-    };
-    let shape = |member: Option<String>| {
-        let mut shape = Shape::new(tree, known);
-        shape.braces = member.clone().map_or(Braces::Any, Braces::One);
-        if shape.parts(word.parts, true).is_none() {
-            return (Text::Any(String::new()), ending(tree, parts, member.as_deref()));
-        }
-        let Shape { text, pattern, home, signs, prefix, .. } = shape;
-        let text = match (signs != Signs::No, home) {
-            (true, _) => Text::Files { prefix: prefix.unwrap_or_default(), pattern },
-            (false, true) => Text::Home(text),
-            (false, false) => Text::Known(text),
+    let shape = |braces: Braces| {
+        let first = match &braces {
+            Braces::Members(members) => members.front().map(|word| lossless(tree.text(word.span))),
+            Braces::Any | Braces::Closed => None,
         };
-        (text, String::new())
+        let mut shape = Shape::new(tree, known);
+        shape.braces = braces;
+        let is_whole = shape.parts(parts, true).is_some();
+        shape.is_guessed = false;
+        let text = shape.text(is_whole, true).filter(|_| is_whole);
+        match text {
+            Some(text) => (text, String::new()),
+            None => (Text::Any(String::new()), ending(tree, parts, first.as_deref())),
+        }
     };
-    Some(members.into_iter().map(shape).collect())
+    let chosen = choices(&pairs).unwrap_or_else(|| vec![Braces::Any]);
+    Some(chosen.into_iter().map(shape).collect())
+}
+
+/// Every choice of one member for each pair, if there are not too many; of a pair without members
+/// none is chosen.
+fn choices(pairs: &[&[Word]]) -> Option<Vec<Braces>> {
+    if pairs.iter().any(|members| members.is_empty()) {
+        return None;
+    }
+    let mut chosen: Vec<VecDeque<Word>> = vec![VecDeque::new()];
+    for members in pairs {
+        let with = |before: VecDeque<Word>| {
+            members.iter().map(move |word| {
+                let mut choice = before.clone();
+                choice.push_back(*word);
+                choice
+            })
+        };
+        chosen = chosen.into_iter().flat_map(with).take(MOST_WORDS + 1).collect();
+    }
+    let all = chosen.into_iter().map(Braces::Members).collect::<Vec<_>>();
+    (all.len() <= MOST_WORDS).then_some(all)
 }
 
 /// The text behind the last part that is not known, with a member in the place of the braces.
