@@ -9,19 +9,23 @@ mod compound;
 pub(crate) mod dashes;
 mod endless;
 mod expand;
+mod handing;
 mod joined;
 pub(crate) mod names;
 mod own;
 mod redirect;
 mod refused;
+mod remade;
 mod rounds;
 mod sets;
 mod simple;
 mod state;
 mod suspect;
+mod texts;
 mod unread_words;
 mod walk;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use portcullis_shell::{Dialect, Reader, Refusal, Span, hazards};
@@ -143,6 +147,10 @@ pub(crate) struct Analysis<'g> {
     pub(crate) feed: Feed,
     /// Files that the command at hand may find named on its input or in its words.
     pub(crate) handed: Vec<EffectOn>,
+    /// The acts whose output some command or variable gets.
+    pub(crate) heard: Vec<Range<usize>>,
+    /// How many names may still be looked up that the script could put together.
+    pub(crate) looks: usize,
     /// Whether the command at hand declares arrays whose subscripts are texts.
     pub(crate) declares_tables: bool,
     /// Which words on the standard input of the command at hand may begin with a dash.
@@ -173,6 +181,8 @@ impl<'g> Analysis<'g> {
             via: Vec::new(),
             feed: Feed::Nothing,
             handed: Vec::new(),
+            heard: Vec::new(),
+            looks: joined::LOOKS,
             declares_tables: false,
             piped: Dashes::Anywhere,
             shown: None,

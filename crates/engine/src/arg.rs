@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_shell::{List, Part, PartKind, Place, Span, TaintKind, Tree, Value, Word};
 
-use shape::Shape;
+use shape::{Braces, Shape};
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -196,6 +196,7 @@ pub fn declared(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Arg> {
     let before = std::str::from_utf8(tree.text(first.span)).ok()?;
     let (_, value) = before.split_once('=').filter(|_| !before.starts_with('-'))?;
     let mut shape = Shape::new(tree, known);
+    shape.braces = Braces::Any;
     shape.literal(value);
     let is_whole = shape.parts(behind, true).is_some();
     let text = shape.text(is_whole, true)?;

@@ -10,7 +10,7 @@ use portcullis_shell::{Dialect, Reader, Span};
 use crate::act::{Act, Assigned, Note};
 use crate::analysis::{Analysis, dashes, names};
 use crate::arg::{Arg, Text};
-use crate::catalog::{self, Services, ValueKind, Wraps};
+use crate::catalog::{self, Prints, Services, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{self, Setting};
 use crate::lists;
@@ -79,6 +79,8 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         if takes_input {
             analysis.keep(analysis.handed.clone());
         }
+        analysis.keep(names::of_args(args));
+        analysis.keep_made();
         analysis.give_arguments(function.acts, args);
         act.prints = prints;
         let mut between = analysis.via.iter().skip(function.depth);
@@ -185,7 +187,11 @@ fn add_printed(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
     for given in usage.values.iter().filter(|given| is_text(given.kind)) {
         act.prints.extend(names::of_program(given.arg.prefix()));
     }
-    if analysis.makes(act, usage) {
+    let repeats = matches!(usage.entry.prints, Prints::Operands | Prints::Parents);
+    if repeats && act.args.iter().any(|arg| arg.as_known().is_none()) && analysis.holds_text() {
+        act.prints.push(names::held());
+    }
+    if analysis.makes(act, usage) || repeats && analysis.is_given_made() {
         act.prints.push(names::made());
     }
 }

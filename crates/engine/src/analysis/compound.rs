@@ -90,9 +90,11 @@ impl Walk<'_, '_> {
                     let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
                     self.sets(&name, None, command.span);
                 }
+                let first = self.analysis.found.acts.len();
                 for command in self.tree.list(inner) {
                     self.apart(|walk| walk.command(command));
                 }
+                self.keep_printed(first);
             }
         }
     }

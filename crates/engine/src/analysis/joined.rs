@@ -3,17 +3,29 @@
 //! A word of two variables is not known before it runs, but what the variables may hold is kept
 //! ([`names`]). Whatever of it makes a listed secret is handed to the command.
 
+use std::collections::BTreeSet;
+
 use portcullis_shell::{List, Part, PartKind, Word};
 
 use super::names;
 use super::walk::Walk;
 use crate::arg::Arg;
-use crate::effect::EffectOn;
+use crate::effect::{EffectOn, Target};
 use crate::place;
 use crate::sensitive::{self, Access};
 
 /// So many ways to put the pieces of one word together are tried.
 const WAYS: usize = 4096;
+
+/// So many pieces of listed names are held against one another, and so many three at a time.
+const PIECES: usize = 64;
+const FEW_PIECES: usize = 16;
+
+/// No piece of a name is longer.
+const LONGEST_PIECE: usize = 256;
+
+/// So many names are looked up for one call.
+pub(super) const LOOKS: usize = 1 << 16;
 
 /// How many arguments of a function are held against one another.
 const ARGUMENTS: usize = 16;
@@ -25,6 +37,68 @@ pub(super) fn of_arguments(args: &[Arg]) -> Vec<EffectOn> {
     let paths =
         pairs.flat_map(|(first, second)| [format!("{first}{second}"), format!("{first}/{second}")]);
     paths.filter(|path| is_secret(path)).map(names::of_path).collect()
+}
+
+/// The secrets that two or three of these names make together, wherever a script joins them; any
+/// name once too much was looked up.
+pub(super) fn of_names(names: &[EffectOn], looks: &mut usize) -> Vec<EffectOn> {
+    if !take(looks, names.len()) {
+        return vec![names::made()];
+    }
+    let texts: BTreeSet<&str> =
+        names.iter().filter_map(text).filter(|text| is_piece(text)).collect();
+    let count = texts.len();
+    let is_few = count <= FEW_PIECES;
+    let ways = 2 * count * count + if is_few { count * count * count } else { 0 };
+    if count > PIECES || !take(looks, ways) {
+        return vec![names::made()];
+    }
+    let texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
+    let mut paths = together(&[None, None], &texts);
+    paths.extend(together(&[None, Some("/".to_owned()), None], &texts));
+    if is_few {
+        paths.extend(together(&[None, None, None], &texts));
+    }
+    paths.into_iter().filter(|path| is_secret(path)).map(names::of_path).collect()
+}
+
+/// Takes so many looks, if there are as many left.
+fn take(looks: &mut usize, count: usize) -> bool {
+    let left = looks.checked_sub(count);
+    *looks = left.unwrap_or_default();
+    left.is_some()
+}
+
+fn text(name: &EffectOn) -> Option<&str> {
+    match &name.target {
+        Target::Path(text) | Target::Pattern(text) => Some(text),
+        Target::Unknown(_) | Target::Host(_) | Target::Named(_) | Target::None => None,
+    }
+}
+
+/// The secrets, and the pieces of listed names, that are written anywhere in the words of a
+/// command which may print them: `sed s/.*/.env/`, `stat -c .env x`.
+pub(super) fn of_words(args: &[Arg], looks: &mut usize) -> Vec<EffectOn> {
+    let words = args.iter().skip(1).filter_map(Arg::as_known);
+    let words = words.filter(|word| !word.starts_with(['!', ':']));
+    let told =
+        words.filter(|word| !["--exclude", "--ignore"].iter().any(|not| word.starts_with(not)));
+    let is_sign = |letter: char| !letter.is_alphanumeric() && !"._-~/".contains(letter);
+    let paths = told.flat_map(|word| word.split(is_sign));
+    let names = paths.flat_map(|path| path.split('/').chain([path]));
+    let names: BTreeSet<&str> =
+        names.filter(|name| name.len() > 1 && name.len() <= LONGEST_PIECE).collect();
+    if !take(looks, names.len()) {
+        return vec![names::made()];
+    }
+    let told = names.into_iter().filter(|name| is_piece(name) || is_secret(name));
+    names::kept(told.map(|name| names::of_path(name.to_owned())))
+}
+
+/// Whether a text may be a piece of a listed name: it is found in one, or is a pattern.
+fn is_piece(text: &str) -> bool {
+    text.len() <= LONGEST_PIECE
+        && (text.contains(['*', '?', '[']) || sensitive::is_in_a_name(text.trim_matches('/')))
 }
 
 /// Whether the list of secrets has a path, wherever it begins, or a pattern aims at one.
@@ -40,7 +114,7 @@ impl Walk<'_, '_> {
     pub(super) fn hand_joined(&mut self, words: &[Word]) {
         for word in words {
             let open = self.open_pieces(word.parts);
-            if open < 2 {
+            if open == 0 || word.parts.len() < 2 {
                 continue;
             }
             let mut pieces = Vec::new();
@@ -50,7 +124,8 @@ impl Walk<'_, '_> {
                 return;
             }
             let ways = u32::try_from(open).ok().and_then(|open| texts.len().checked_pow(open));
-            if ways.is_none_or(|ways| ways > WAYS) {
+            let ways = ways.filter(|ways| *ways <= WAYS);
+            if !ways.is_some_and(|ways| take(&mut self.analysis.looks, ways)) {
                 self.hand(vec![names::made()]);
                 continue;
             }

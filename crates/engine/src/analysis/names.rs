@@ -5,16 +5,13 @@
 
 use std::ops::Range;
 
-use portcullis_shell::{Action, Expansion, List, Prefix, Redirection, Word};
-
-use super::walk::{Feed, Walk};
-use super::{Analysis, dashes, joined, sets};
+use super::{Analysis, joined};
 use crate::act::{Act, Note};
-use crate::arg::{self, Arg, Known, Text};
+use crate::arg::{Arg, Text};
 use crate::catalog::{Prints, ValueKind};
 use crate::effect::{Effect, EffectOn, Target};
-use crate::environment;
 use crate::language::globs_of_expression;
+use crate::sensitive;
 use crate::usage::{self, Usage};
 
 /// How many names are kept at one place of a script.
@@ -51,12 +48,39 @@ pub(crate) fn made() -> EffectOn {
     read(Target::Named(MADE), false)
 }
 
-fn is_made(on: &EffectOn) -> bool {
-    on.target == Target::Named(MADE)
+/// What stands for a word that is put together, so that what stands beside it stays beside it.
+const MADE_WORD: &str = "a word that is put together";
+
+/// A single word that is put together while a command runs.
+pub(super) fn made_word() -> EffectOn {
+    read(Target::Named(MADE_WORD), false)
+}
+
+pub(super) fn is_made(on: &EffectOn) -> bool {
+    matches!(on.target, Target::Named(MADE | MADE_WORD))
+}
+
+/// Whether a name that is put together may be that of a secret, where this is read.
+fn may_be_secret(made: &EffectOn, on: &EffectOn) -> bool {
+    let Target::Unknown(pattern) = &on.target else { return false };
+    let ending = pattern.rsplit('*').next().unwrap_or_default();
+    made.target != Target::Named(MADE_WORD) || ending.is_empty() || sensitive::may_end(ending)
+}
+
+/// What stands for a text that a variable of the script may hold.
+const HELD: &str = "a text that is held";
+
+/// A text that a variable may hold: its words are kept, but another can be made of it.
+pub(crate) fn held() -> EffectOn {
+    read(Target::Named(HELD), false)
+}
+
+pub(super) fn is_held(on: &EffectOn) -> bool {
+    on.target == Target::Named(HELD)
 }
 
 /// So many names as are kept at one place, and any name where there are more.
-fn kept(mut names: impl Iterator<Item = EffectOn>) -> Vec<EffectOn> {
+pub(super) fn kept(mut names: impl Iterator<Item = EffectOn>) -> Vec<EffectOn> {
     let mut kept: Vec<EffectOn> = names.by_ref().take(NAMES).collect();
     if names.next().is_some() {
         kept.push(made());
@@ -65,12 +89,28 @@ fn kept(mut names: impl Iterator<Item = EffectOn>) -> Vec<EffectOn> {
 }
 
 /// Adds names to those of one place; what it does not take any more may be any name.
-fn add(to: &mut Vec<EffectOn>, names: Vec<EffectOn>) {
+pub(super) fn add(to: &mut Vec<EffectOn>, names: Vec<EffectOn>) {
     match to.len() {
         0..NAMES => to.extend(names),
         NAMES.. if names.is_empty() || to.last().is_some_and(is_made) => {}
         NAMES.. => to.push(made()),
     }
+}
+
+/// Whether a name is written out and has letters that another could be made of.
+pub(super) fn is_written(on: &EffectOn) -> bool {
+    is_made(on) || matches!(&on.target, Target::Path(text) if has_letters(text))
+}
+
+pub(super) fn has_letters(text: &str) -> bool {
+    text.contains(char::is_alphabetic)
+}
+
+/// Whether a pattern that finds names may find one that is more than the name of a secret.
+pub(super) fn hides(on: &EffectOn) -> bool {
+    let Target::Pattern(pattern) = &on.target else { return false };
+    let name = pattern.rsplit('/').next().unwrap_or_default();
+    name.starts_with(['.', '[']) || sensitive::holds_a_name(name)
 }
 
 /// The names that the texts in a program hold, one per word.
@@ -246,16 +286,30 @@ impl Analysis<'_> {
         add(&mut self.state.named, names);
     }
 
+    /// Whether words of this command hold a name that is put together.
+    pub(crate) fn is_given_made(&self) -> bool {
+        self.handed.iter().any(is_made)
+    }
+
+    /// Keeps that a variable gets a name that is put together.
+    pub(crate) fn keep_made(&mut self) {
+        if self.is_given_made() {
+            self.keep(vec![made()]);
+        }
+    }
+
     /// Everything that an unknown word may stand for here.
     pub(crate) fn all_names(&self) -> Vec<EffectOn> {
         self.handed.iter().chain(self.state.named.iter()).cloned().collect()
     }
 
     /// Lets an act that reads an unknown file read all that its words may stand for.
-    pub(crate) fn give_names(&self, act: &mut Act) {
+    pub(crate) fn give_names(&mut self, act: &mut Act) {
         let has_unknown = act.effects.iter().any(reads_unknown);
         if has_unknown {
-            add_names(act, &self.all_names());
+            let mut names = self.all_names();
+            names.extend(self.told());
+            add_names(act, &names, &mut self.looks);
         }
         if self.state.has_dotglob {
             if has_unknown {
@@ -266,23 +320,9 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether an act makes other text of the text that it gets, or of its own words.
-    pub(crate) fn makes(&self, act: &Act, usage: &Usage) -> bool {
-        let gets_text = matches!(self.feed, Feed::Text(_)) || self.handed.iter().any(is_made);
-        let is_told = act.args.iter().all(|arg| arg.as_known().is_some());
-        let is_printer =
-            matches!(usage.entry.prints, Prints::Operands | Prints::Parents) && is_told;
-        let is_program = |given: &usage::Given| {
-            let text = given.arg.prefix();
-            given.kind == ValueKind::Awk && text.contains("BEGIN")
-                || given.kind == ValueKind::Jq && usage.has_option(&["-n", "--null-input"])
-        };
-        dashes::is_filter(act)
-            && (gets_text && !usage.entry.passes && usage.entry.prints == Prints::Nothing
-                || matches!(usage.reader, Some("printf"))
-                    && is_printer
-                    && super::simple::printed(act).is_none()
-                || usage.values.iter().any(is_program))
+    /// Whether a variable may hold a text that the script writes out.
+    pub(crate) fn holds_text(&self) -> bool {
+        self.state.named.iter().any(is_written)
     }
 
     /// The same for the acts of a function, once its arguments, its input and the variables that
@@ -294,21 +334,28 @@ impl Analysis<'_> {
         let names = kept(names.into_iter());
         for act in self.found.acts.get_mut(acts).unwrap_or_default() {
             if act.effects.iter().any(reads_unknown) {
-                add_names(act, &names);
+                add_names(act, &names, &mut self.looks);
             }
         }
     }
 }
 
 /// Lets an act read what these names stand for, also where they are only the beginning.
-fn add_names(act: &mut Act, names: &[EffectOn]) {
+fn add_names(act: &mut Act, names: &[EffectOn], looks: &mut usize) {
+    let pieces = joined::of_names(names, looks);
+    let names = &[names, &pieces].concat();
     let joined: Vec<EffectOn> = act.effects.iter().flat_map(|on| with(on, names)).collect();
-    if names.iter().any(is_made) && !act.notes.iter().any(|note| note.guard == "secret_read") {
+    let is_open = |made: &EffectOn| {
+        let mut read = act.effects.iter().filter(|on| reads_unknown(on));
+        read.any(|on| may_be_secret(made, on))
+    };
+    let is_made_here = names.iter().filter(|on| is_made(on)).any(is_open);
+    if is_made_here && !act.notes.iter().any(|note| note.guard == "secret_read") {
         let message = Some("reads a file whose name is put together while it runs".to_owned());
         act.notes.push(Note { guard: "secret_read", span: act.span, message });
     }
     let given: Vec<EffectOn> =
-        names.iter().filter(|on| !is_made(on)).cloned().chain(joined).collect();
+        names.iter().filter(|on| !is_made(on) && !is_held(on)).cloned().chain(joined).collect();
     act.effects.extend(given.iter().filter_map(as_pattern));
     act.effects.extend(given);
 }
@@ -365,103 +412,4 @@ fn hidden_too(on: &EffectOn) -> Option<EffectOn> {
     let slash = if pattern.contains('/') { "/" } else { "" };
     let target = Target::Pattern(format!("{above}{slash}.{name}"));
     Some(EffectOn { target, ..on.clone() })
-}
-
-impl Walk<'_, '_> {
-    /// Notes the files that the acts from `first` on name for a command that reads them.
-    pub(super) fn hand_over(&mut self, first: usize) {
-        let Analysis { found, handed, .. } = &mut *self.analysis;
-        let acts = found.acts.get(first..).unwrap_or_default();
-        add(handed, kept(acts.iter().flat_map(|act| act.prints.iter().cloned())));
-    }
-
-    pub(super) fn hand(&mut self, names: Vec<EffectOn>) {
-        add(&mut self.analysis.handed, names);
-    }
-
-    /// Notes the names that a command finds on its standard input.
-    pub(super) fn hand_input(&mut self, redirections: List<Redirection>) {
-        for redirection in self.tree.list(redirections) {
-            let words = match redirection.heredoc {
-                Some(heredoc) => heredoc.body,
-                None if redirection.operator == portcullis_shell::Operator::HereString => {
-                    redirection.target
-                }
-                None => continue,
-            };
-            let args = self.args(self.tree.list(words));
-            let is_known = args.iter().all(|arg| arg.as_known().is_some());
-            let mut names = of_args(&args);
-            if !is_known && redirection.heredoc.is_some() {
-                for word in self.tree.list(words) {
-                    names.extend(of_text(&String::from_utf8_lossy(self.tree.text(word.span))));
-                }
-            }
-            self.hand(names);
-        }
-    }
-
-    /// Notes what an expansion may stand for besides its variable.
-    pub(super) fn hand_default(&mut self, expansion: &Expansion) {
-        let gives = matches!(
-            expansion.operator,
-            Action::Default | Action::Assign | Action::Alternative | Action::Replace
-        );
-        if gives {
-            let args = self.args(self.tree.list(expansion.arguments));
-            self.hand(of_args(&args));
-        }
-    }
-
-    /// Notes that an expansion shows what a secret variable holds, or makes other text of one
-    /// that the script holds.
-    pub(super) fn shows(&mut self, expansion: &Expansion, name: &str) {
-        let changes = !matches!(
-            expansion.operator,
-            Action::Read | Action::Default | Action::Assign | Action::Alternative
-        );
-        let is_quiet =
-            expansion.prefix == Prefix::Length || expansion.operator == Action::Alternative;
-        let is_secret = !is_quiet && environment::is_secret(name);
-        if !changes && !is_secret && !self.analysis.state.secrets.contains(name) {
-            return;
-        }
-        let tree = self.tree;
-        let sets = self.analysis.state.sets.get_or_insert_with(|| sets::of(tree)).clone();
-        if changes && sets.texts.contains(name) {
-            self.hand(vec![made()]);
-        }
-        let is_copy = !is_quiet && self.analysis.state.secrets.contains(name);
-        if is_copy || is_secret && !sets.all.contains(name) {
-            self.analysis.shown = Some(name.to_owned());
-        }
-    }
-
-    /// Keeps what variables get by words that may declare them: `export x=~/a*`, `env x=~/a sh`.
-    pub(super) fn keep_declared(&mut self, words: &[Word]) {
-        // What is one piece of text is known where it is taken.
-        let is_open = |word: &&Word| word.parts.len() > 1;
-        if !words.iter().any(|word| is_open(&word)) {
-            return;
-        }
-        let state = &self.analysis.state;
-        let known =
-            Known { directory: state.here(), homes: &state.homes, round: &[], numbers: None };
-        let given: Vec<Arg> = words
-            .iter()
-            .filter(is_open)
-            .filter_map(|word| arg::declared(self.tree, word, known))
-            .collect();
-        self.analysis.keep(of_args(&given));
-    }
-
-    /// Keeps what a variable gets: the words of its value, and what commands in them print.
-    pub(super) fn keep_words(&mut self, words: List<Word>, first: usize) {
-        let args = self.args(self.tree.list(words));
-        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
-        let mut names: Vec<EffectOn> =
-            acts.iter().flat_map(|act| act.prints.iter().cloned()).collect();
-        names.extend(of_args(&args));
-        self.analysis.keep(names);
-    }
 }

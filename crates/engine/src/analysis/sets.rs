@@ -16,17 +16,14 @@ pub struct Sets {
     pub once: BTreeSet<String>,
     /// All of them.
     pub all: BTreeSet<String>,
-    /// Those that get a text which the script holds.
-    pub texts: BTreeSet<String>,
 }
 
 /// What a script sets; nothing if anything may be set to anything.
 pub(super) fn of(tree: &Tree) -> Rc<Sets> {
     let (set, other, times) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-    let texts = BTreeSet::new();
     let programs = BTreeSet::new();
     let copies = Vec::new();
-    let mut found = Numbers { tree, set, other, copies, times, texts, programs, is_lost: false };
+    let mut found = Numbers { tree, set, other, copies, times, programs, is_lost: false };
     for command in tree.commands() {
         found.command(command);
     }
@@ -42,7 +39,7 @@ pub(super) fn of(tree: &Tree) -> Rc<Sets> {
     let numbers = found.set.difference(&found.other).cloned().collect();
     let all = found.times.keys().cloned().collect();
     let once = found.times.into_iter().filter(|(_, times)| *times == 1);
-    Rc::new(Sets { numbers, once: once.map(|(name, _)| name).collect(), all, texts: found.texts })
+    Rc::new(Sets { numbers, once: once.map(|(name, _)| name).collect(), all })
 }
 
 struct Numbers<'t> {
@@ -51,8 +48,6 @@ struct Numbers<'t> {
     other: BTreeSet<String>,
     /// Those that get what another holds, with its name.
     copies: Vec<(String, String)>,
-    /// Those that get a known text.
-    texts: BTreeSet<String>,
     /// How often each is set.
     times: BTreeMap<String, usize>,
     /// Those that stand where a program does.
@@ -69,9 +64,6 @@ impl Numbers<'_> {
                     let name = lossless(self.tree.text(assignment.name));
                     let is_number = match assignment.value {
                         Assigned::Word(word) => {
-                            if self.is_text(word) {
-                                self.texts.insert(name.clone());
-                            }
                             let copied = self.copied(word).filter(|_| !assignment.appends);
                             let is_copy = copied.is_some();
                             self.copies.extend(copied.map(|from| (name.clone(), from)));
@@ -253,11 +245,6 @@ impl Numbers<'_> {
         *self.times.entry(name.clone()).or_default() += 1;
         let into = if is_number { &mut self.set } else { &mut self.other };
         into.insert(name);
-    }
-
-    fn is_text(&self, words: List<Word>) -> bool {
-        let is_known = |word: &Word| matches!(self.tree.value(word), Value::Literal(_));
-        self.tree.list(words).iter().all(is_known)
     }
 
     fn are_numbers(&self, words: List<Word>) -> bool {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::sets::Sets;
+use super::texts::Texts;
 use crate::effect::EffectOn;
 use crate::environment::{Setting, setting};
 use crate::place;
@@ -42,6 +43,8 @@ pub struct Held {
     pub is_poisoned: bool,
     /// What the script sets; none until somebody asks.
     pub sets: Option<Rc<Sets>>,
+    /// Which of its variables may hold a text that it writes out; none until somebody asks.
+    pub texts: Option<Rc<Texts>>,
     /// Variables that got what a secret one holds.
     pub secrets: BTreeSet<String>,
     /// Variables of which no word begins with a dash.

@@ -140,7 +140,7 @@ impl Walk<'_, '_> {
                     self.analysis.piped = self.dashes(first);
                     self.hand_over(first);
                     if let Some(before) = commands.get(at - 1) {
-                        self.hand_input(before.redirections);
+                        self.hand_inputs(before.redirections);
                     }
                 }
                 if command.pipes_errors {
@@ -213,11 +213,15 @@ impl Walk<'_, '_> {
         Feed::Pipe { is_fetched: acts.iter().any(|act| act.has(Effect::Connect)) }
     }
 
-    /// Runs something in a shell of its own: what it changes is forgotten.
+    /// Runs something in a shell of its own: what it changes is forgotten, but not the names that
+    /// it has seen, which it may print.
     pub(super) fn apart(&mut self, run: impl FnOnce(&mut Self)) {
         let state = self.analysis.state.clone();
         run(self);
-        self.analysis.state = state;
+        let after = std::mem::replace(&mut self.analysis.state, state);
+        if after.named.len() != self.analysis.state.named.len() {
+            self.analysis.state.named.clone_from(&after.named);
+        }
     }
 
     /// Something that may or may not run.
@@ -231,10 +235,11 @@ impl Walk<'_, '_> {
         let outer = self.analysis.feed.clone();
         let handed = self.analysis.handed.len();
         let piped = self.analysis.piped;
+        self.keep_inputs(command.redirections);
         if let Some(feed) = self.fed(command.redirections) {
             self.analysis.feed = feed;
             self.analysis.piped = Dashes::Anywhere;
-            self.hand_input(command.redirections);
+            self.hand_inputs(command.redirections);
         }
         if let Kind::Simple(simple) = command.kind {
             self.simple(command, simple);

@@ -114,6 +114,8 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
     }
     let mut named: Vec<Arg> = reading.operands();
     if program == "getopts" {
+        // What an option is given may be the rest of any word.
+        reading.analysis.keep(vec![names::made()]);
         named = named.into_iter().skip(1).take(1).collect();
     }
     if reads_input(&program) {
@@ -233,6 +235,7 @@ pub(super) fn printf(reading: &mut Reading<'_, '_>) {
     };
     let names = names::of_format(&reading.operands());
     reading.analysis.keep(names);
+    reading.analysis.keep_made();
     // What the format makes of them is not known.
     reading.analysis.keep(formatted(&reading.operands()));
     match name.as_known() {
@@ -376,6 +379,7 @@ pub(super) fn set(reading: &mut Reading<'_, '_>) {
     // What it sets are the parameters `$1`, `$2` …
     let names = names::of_args(&args);
     reading.analysis.keep(names);
+    reading.analysis.keep_made();
 }
 
 /// `shopt`: names that change how later text is read.

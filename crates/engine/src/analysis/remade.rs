@@ -1,0 +1,102 @@
+//! Texts made of texts: commands that print a part of what they get, or any of their words.
+
+use super::names::{has_letters, is_held, is_made, kept};
+use super::walk::Feed;
+use super::{Analysis, dashes, joined};
+use crate::act::Act;
+use crate::arg::Arg;
+use crate::catalog::{self, Prints, ValueKind};
+use crate::effect::EffectOn;
+use crate::usage::{self, Usage};
+
+impl Analysis<'_> {
+    /// What acts may print of their words, where nothing more is known of them.
+    pub(super) fn told(&mut self) -> Vec<EffectOn> {
+        let Analysis { heard, found, looks, .. } = self;
+        let acts = heard.iter().flat_map(|acts| found.acts.get(acts.clone()).unwrap_or_default());
+        let told = acts.filter_map(|act| told_words(act));
+        kept(told.flat_map(|args| joined::of_words(args, looks)))
+    }
+
+    /// Whether an act makes other text of the text that it gets, or of its own words.
+    pub(crate) fn makes(&self, act: &Act, usage: &Usage) -> bool {
+        let is_text = |on: &EffectOn| is_made(on) || is_held(on);
+        let gets_text = matches!(self.feed, Feed::Text(_)) || self.handed.iter().any(is_text);
+        let cuts = usage.has_option(&["-c", "--bytes"]);
+        let is_told = act.args.iter().all(|arg| arg.as_known().is_some());
+        let is_printer =
+            matches!(usage.entry.prints, Prints::Operands | Prints::Parents) && is_told;
+        let is_program = |given: &usage::Given| {
+            let text = given.arg.prefix();
+            given.kind == ValueKind::Awk && text.contains("BEGIN")
+                || given.kind == ValueKind::Jq && usage.has_option(&["-n", "--null-input"])
+        };
+        dashes::is_filter(act)
+            && (gets_text && (cuts || !usage.entry.passes) && usage.entry.prints == Prints::Nothing
+                || matches!(usage.reader, Some("printf"))
+                    && is_printer
+                    && super::simple::printed(act).is_none()
+                || usage.values.iter().any(is_program)
+                || gets_text && usage.has_option(&["-o", "--only-matching"])
+                || self.rewrites(act, usage))
+    }
+
+    /// Whether an act prints other text than its words say.
+    fn rewrites(&self, act: &Act, usage: &Usage) -> bool {
+        let words = act.args.get(1..).unwrap_or_default();
+        let mut known = words.iter().filter_map(Arg::as_known);
+        let is_told = words.first().is_some_and(|arg| arg.as_known().is_some_and(has_letters));
+        match act.base_name() {
+            Some("basename") => {
+                (usage.operands.len() > 1 || usage.has_option(&["-s", "--suffix"]))
+                    && (is_told || self.holds_text())
+            }
+            Some("expr") => is_told || self.holds_text(),
+            Some("printf") => known.next().is_some_and(cuts) && self.holds_text(),
+            Some("date" | "seq") => known.any(has_own_letters),
+            Some("compgen") => true,
+            _ => false,
+        }
+    }
+}
+
+/// The words of an act that it may print, besides what is known of its program.
+fn told_words(act: &Act) -> Option<&[Arg]> {
+    let name = act.program()?.rsplit('/').next().unwrap_or_default();
+    if name == "find" {
+        let format = act.args.iter().position(|arg| arg.as_known() == Some("-printf"))?;
+        return act.args.get(format..);
+    }
+    tells(name).then_some(&act.args)
+}
+
+/// Whether a program may print any of its words.
+fn tells(name: &str) -> bool {
+    catalog::find(name).is_none_or(|found| found.entry.prints == Prints::Nothing)
+}
+
+/// Whether a format prints only a part of a word, or another word for it.
+fn cuts(format: &str) -> bool {
+    let is_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.' | '*');
+    format.split('%').skip(1).any(|behind| {
+        let kind = behind.trim_start_matches(is_number);
+        let sizes = behind.get(..behind.len() - kind.len()).unwrap_or_default();
+        sizes.contains('.') && kind.starts_with('s') || kind.starts_with(['b', 'c'])
+    })
+}
+
+/// Whether a format for times or numbers has words of its own.
+fn has_own_letters(format: &str) -> bool {
+    let format = format
+        .strip_prefix("--")
+        .map_or(format, |option| option.split_once('=').map_or("", |(_, value)| value));
+    let own = format.split('%').enumerate().map(|(at, piece)| {
+        let skipped = piece.chars().next().filter(|_| at > 0).map_or(0, char::len_utf8);
+        piece.get(skipped..).unwrap_or_default()
+    });
+    let is_word = |piece: &str| {
+        let mut pairs = piece.as_bytes().windows(2);
+        pairs.any(|pair| pair.iter().all(u8::is_ascii_alphabetic))
+    };
+    format.starts_with(['+', '.', '%', '/']) && own.into_iter().any(is_word)
+}
