@@ -2,6 +2,9 @@
 
 #![cfg(test)]
 
+#[path = "installing/gaps.rs"]
+mod gaps;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
