@@ -21,6 +21,13 @@ use crate::{StoreError, broken};
 /// A disk that took longer for the last commit is waited for where nobody else is kept waiting.
 const QUICK: Duration = Duration::from_millis(3);
 
+/// A group this large shows a crowd: it pays to wait a moment for those who come again, and who
+/// asks alone never waits.
+pub(super) const CROWD: usize = 8;
+
+/// Those who come again do so at once: who comes later than this after a crowd comes alone.
+pub(super) const SOON: Duration = Duration::from_millis(10);
+
 /// Takes the right to write at once, so that nothing that was read is old when it is written.
 const BEGIN: &str = "BEGIN IMMEDIATE";
 
@@ -65,6 +72,8 @@ pub(super) struct Pen {
     version: Option<i64>,
     /// How many shared the last commit, and how long it took.
     last: (usize, Duration),
+    /// When a crowd was last seen.
+    crowded: Option<Instant>,
     /// How long it may take for one who waits where it stands.
     quick: Duration,
 }
@@ -92,6 +101,7 @@ impl Pen {
             version: None,
             // Nobody knows yet how quick the disk is.
             last: (0, Duration::MAX),
+            crowded: None,
             quick: QUICK,
         })
     }
@@ -106,10 +116,11 @@ impl Pen {
         Arc::clone(&self.tail)
     }
 
-    /// Whether who comes now may write where it stands: the last came alone too, and the disk did
-    /// not keep it waiting.
+    /// Whether who comes now may write where it stands: the last came alone too, no crowd is about,
+    /// and the disk did not keep it waiting.
     pub(super) fn suits_one(&self) -> bool {
-        self.last.0 <= 1 && self.last.1 <= self.quick
+        let is_crowded = self.crowded.is_some_and(|seen| seen.elapsed() <= SOON);
+        self.last.0 <= 1 && self.last.1 <= self.quick && !is_crowded
     }
 
     /// Takes every disk for this quick.
@@ -137,6 +148,9 @@ impl Pen {
         let begun = if self.db.is_autocommit() { self.execute(BEGIN) } else { Ok(()) };
         let done = begun.and_then(|()| self.try_commit(steps));
         self.last = (count, start.elapsed());
+        if count >= CROWD {
+            self.crowded = Some(Instant::now());
+        }
         if done.is_err() && !self.db.is_autocommit() {
             // If this fails too, the next `BEGIN` does, and nothing is acknowledged.
             let _ = self.db.execute_batch("ROLLBACK");

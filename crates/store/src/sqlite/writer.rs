@@ -11,14 +11,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use super::chain::Group;
-use super::pen::{Pen, Step};
+use super::pen::{CROWD, Pen, SOON, Step};
 use super::presence::Presence;
 use super::tail::Tail;
 use crate::records::{AuditFilter, AuditRecord};
@@ -29,9 +29,6 @@ const QUEUE: usize = 4096;
 
 /// How many jobs share a transaction at most.
 const GROUP: usize = 512;
-
-/// A group this large shows a crowd: it pays to wait a moment for those who come again.
-const CROWD: usize = 8;
 
 /// How long a crowd is waited for at a time, and how often at most.
 const MOMENT: Duration = Duration::from_micros(100);
@@ -259,7 +256,7 @@ impl Thread {
 
     /// Writes until it is told to end; who told it.
     fn write(&self) -> Option<oneshot::Sender<()>> {
-        let mut last = 0;
+        let (mut last, mut answered) = (0, Instant::now());
         loop {
             let first = match self.messages.recv_timeout(LOOK) {
                 Ok(Message::Work(work)) => Some(work),
@@ -276,7 +273,9 @@ impl Thread {
                 pen.make_room();
                 continue;
             };
-            self.await_crowd(last);
+            if last >= CROWD && answered.elapsed() <= SOON {
+                self.await_crowd(last);
+            }
             let mut held = self.pen.lock().ok()?;
             let pen = held.as_mut()?;
             let mut group = vec![first];
@@ -299,6 +298,7 @@ impl Thread {
             for work in group {
                 work.answer(failure);
             }
+            answered = Instant::now();
             if let Ok(position) = committed {
                 bell.ring(position);
             }
@@ -311,12 +311,8 @@ impl Thread {
         }
     }
 
-    /// Waits a moment for as many as came last, if those were many: they share one sync, and who
-    /// asks alone never waits.
+    /// Waits a moment for as many as came last: they share one sync.
     fn await_crowd(&self, last: usize) {
-        if last < CROWD {
-            return;
-        }
         for _ in 0..MOMENTS {
             if QUEUE.saturating_sub(self.places.available_permits()) >= last / 4 * 3 {
                 return;

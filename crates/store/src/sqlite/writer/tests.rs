@@ -47,9 +47,9 @@ impl House {
         self.place().await.0.as_deref() == Some(THREAD)
     }
 
-    /// Whether one of the next jobs is run where it stands.
+    /// Whether one of the next jobs is run where it stands, which takes a moment after a crowd.
     async fn soon_alone(&self) -> bool {
-        for _ in 0..50 {
+        for _ in 0..100_000 {
             if !self.by_thread().await {
                 return true;
             }
