@@ -53,7 +53,7 @@ impl Home {
 
     /// Writes calls with their results into a transcript, at a time.
     fn transcript(&self, at: &str, calls: &[(&str, &str, &str)]) {
-        let mut text = String::new();
+        let mut text = Vec::new();
         for (id, command, result) in calls {
             let made = json!({
                 "type": "assistant", "sessionId": "s-1", "cwd": self.0, "timestamp": at,
@@ -68,8 +68,9 @@ impl Home {
                       "is_error": result.contains("Portcullis: ") },
                 ] },
             });
-            text += &format!("{made}\n{came}\n");
+            writeln!(text, "{made}\n{came}").unwrap();
         }
+        let text = String::from_utf8(text).unwrap();
         self.write(".claude/projects/-work/s-1.jsonl", &text);
     }
 

@@ -148,7 +148,7 @@ impl Writer {
         F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
-        self.queue(true, run).await
+        self.write(true, run).await
     }
 
     /// Runs a job that looks before it writes: behind its first change nothing but a broken store
@@ -159,16 +159,25 @@ impl Writer {
         F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
-        self.queue(false, run).await
+        self.write(false, run).await
     }
 
-    async fn queue<F, T>(&self, may_fail: bool, run: F) -> Result<T, StoreError>
+    /// Runs a job that may take long, or writes much: always by the thread.
+    pub(super) async fn run_long<F, T>(&self, run: F) -> Result<T, StoreError>
     where
         F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
-        let closed = || broken("the store is closed");
-        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| closed())?;
+        let place = self.place().await?;
+        self.queue(Job { may_fail: true, run: Some(run), result: None }, place).await
+    }
+
+    async fn write<F, T>(&self, may_fail: bool, run: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let place = self.place().await?;
         let mut job = Job { may_fail, run: Some(run), result: None };
         if self.queued() == 1
             && may_wait_here()
@@ -176,6 +185,24 @@ impl Writer {
         {
             return committed.and_then(|()| job.result());
         }
+        self.queue(job, place).await
+    }
+
+    async fn place(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        place.map_err(|_| broken("the store is closed"))
+    }
+
+    async fn queue<F, T>(
+        &self,
+        job: Job<F, T>,
+        place: OwnedSemaphorePermit,
+    ) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let closed = || broken("the store is closed");
         let (waiting, answer) = oneshot::channel();
         let queued = Queued { job, waiting, place };
         self.queue.send(Message::Work(Box::new(queued))).map_err(|_| closed())?;

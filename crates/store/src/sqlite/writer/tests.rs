@@ -101,19 +101,28 @@ async fn for_a_slow_disk_the_thread_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_takes_long_is_left_to_the_thread() {
+    let house = House::new();
+    assert!(house.soon_alone().await);
+    for _ in 0..5 {
+        let name = |_: &mut Group<'_>| Ok(std::thread::current().name().map(str::to_owned));
+        assert_eq!(house.writer.run_long(name).await.unwrap().as_deref(), Some(THREAD));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn while_another_process_writes_the_thread_waits_for_it() {
     let house = Arc::new(House::new());
     assert!(house.soon_alone().await);
     let mut other = schema::writer(&file(&house.directory)).unwrap();
     let lock = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+    let mut job = Job { may_fail: true, run: Some(touch), result: None };
+    assert!(house.writer.write_alone(&mut job).is_none(), "nobody waits where it stands");
+    assert!(job.run.is_some(), "and nothing ran");
     let inner = Arc::clone(&house);
-    let waiting = tokio::spawn(async move { inner.by_thread().await });
-    while house.writer.queued() == 0 {
-        tokio::task::yield_now().await;
-    }
-    assert!(!waiting.is_finished(), "it waits for the lock");
+    let waiting = tokio::spawn(async move { inner.writer.run(touch).await });
     lock.commit().unwrap();
-    assert!(waiting.await.unwrap(), "and by the thread");
+    waiting.await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
