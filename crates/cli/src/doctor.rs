@@ -3,15 +3,18 @@
 //! [`mod@statics`] looks at what was written, [`mod@drills`] starts the installed command line as the host
 //! does, feeds it canary calls and faults, and looks at what it says. Nothing here runs a tool:
 //! every canary ends in an answer that this process reads. Only [`mod@live`] starts a real client,
-//! against a scripted model and with nothing but loopback around it.
+//! against a scripted model and with nothing but loopback around it. [`mod@gaps`] looks for calls
+//! that went past all of it.
 
 mod answers;
 mod documents;
 mod drills;
+mod gaps;
 mod lines;
 mod live;
 pub mod proven;
 mod statics;
+mod transcripts;
 
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
@@ -20,6 +23,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 pub use drills::drills;
+pub use gaps::gaps;
 pub use live::{live, slow};
 pub use statics::statics;
 

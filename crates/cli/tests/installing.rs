@@ -2,6 +2,9 @@
 
 #![cfg(test)]
 
+#[path = "installing/gaps.rs"]
+mod gaps;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -244,6 +247,13 @@ fn doctor_sees_what_was_opened() {
         assert_eq!(said.code, 1, "{what}: {}", said.out);
         assert!(said.out.contains("open"), "{what}: {}", said.out);
     }
+    home.write(".claude/settings.json", &text);
+    assert_eq!(home.says(&["doctor"]).code, 0);
+    // Another file that the host reads here.
+    home.write(".claude/settings.local.json", "{ \"disableAllHooks\": true }");
+    let said = home.says(&["doctor"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("settings.local.json"), "{}", said.out);
 }
 
 #[test]

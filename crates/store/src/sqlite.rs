@@ -27,6 +27,7 @@ mod devices;
 mod grants;
 mod keys;
 mod log;
+mod pen;
 mod presence;
 mod prune;
 mod reader;

@@ -222,9 +222,8 @@ impl<'a> Stage<'a> {
         if person == Person::Nothing {
             return Ok(());
         }
-        // Of one that has ended the kernel keeps a name and no words.
-        let words = format!("/proc/{}/cmdline", child.id());
-        let is_alive = || std::fs::read(&words).is_ok_and(|words| !words.is_empty());
+        let stat = format!("/proc/{}/stat", child.id());
+        let is_alive = || std::fs::read_to_string(&stat).is_ok_and(|stat| is_running(&stat));
         let text = input.to_string();
         let begun = std::time::Instant::now();
         while begun.elapsed() < LIMIT && is_alive() {
@@ -245,5 +244,25 @@ impl<'a> Stage<'a> {
             return Err(String::from_utf8_lossy(&said.stderr).into_owned());
         }
         Err("nobody was asked".to_owned())
+    }
+}
+
+/// Whether a process has not ended, by what the kernel says about it: its words are missing also
+/// for a moment when it begins.
+fn is_running(stat: &str) -> bool {
+    // The name may hold anything; what follows it begins with the state.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_running;
+
+    #[test]
+    fn a_process_runs_until_it_is_a_zombie() {
+        assert!(is_running("7 (co) Z (x) R 1 7 7 0"));
+        assert!(is_running("7 (codex) S 1 7 7 0"));
+        assert!(!is_running("7 (codex) Z 1 7 7 0"));
+        assert!(!is_running(""));
     }
 }

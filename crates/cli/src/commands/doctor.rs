@@ -14,15 +14,15 @@ use serde_json::json;
 use super::{REFUSED, TROUBLE};
 use crate::data_dir::DataDir;
 use crate::doctor::proven::{Proof, Proven};
-use crate::doctor::{Check, State, drills, live, slow, statics, version};
+use crate::doctor::{Check, State, drills, gaps, live, slow, statics, version};
 use crate::install::hosts::{self, Host};
 use crate::palette::{Ink, Palette};
 use crate::reach::Reach;
 use crate::{ancestors, escape};
 
 /// Proves that installed hooks hold: sends canary calls and faults through the installed command
-/// lines, as the hosts would, and looks at every answer. Exit code 0 all hold, 1 one does not, 2
-/// nothing could be tested.
+/// lines, as the hosts would, and looks at every answer; and looks for calls that ran although
+/// nothing had let them. Exit code 0 all hold, 1 one does not, 2 nothing could be tested.
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Doctor {
@@ -31,6 +31,10 @@ pub struct Doctor {
     /// The data directory.
     #[arg(long, env = "PORTCULLIS_DATA_DIR", value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
+    /// The store in which gaps are looked for: `sqlite:FILE` or `postgres://…`; that of the data
+    /// directory if not given.
+    #[arg(long, env = "PORTCULLIS_STORE", value_name = "ADDRESS")]
+    store: Option<String>,
     /// Drives the real clients too, against a scripted model, where only loopback is there: a
     /// forbidden command must not run, and one that is let through must.
     #[arg(long)]
@@ -70,6 +74,7 @@ impl Doctor {
             let mut checks = statics(host, &installed, data.path());
             if is_installed(&host) {
                 checks.extend(drills(host, &installed, data.path()));
+                checks.extend(gaps(host, &installed, &data, self.store.as_deref()));
                 if self.live {
                     checks.extend(self.driven(host, &installed, data.path())?);
                 }
@@ -95,6 +100,9 @@ impl Doctor {
     fn elsewhere(&self, data: &Path) -> anyhow::Result<ExitCode> {
         let mut command = alone::command(std::env::current_exe()?);
         command.args(["doctor", "--live", "--inside", "--data-dir"]).arg(data).args(&self.hosts);
+        if let Some(store) = &self.store {
+            command.arg("--store").arg(store);
+        }
         let flags = [("--slow", self.slow), ("--json", self.json)];
         command.args(flags.iter().filter(|(_, is_on)| *is_on).map(|(flag, _)| flag));
         let status = command.status().context(

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use portcullis_hook_static::installed::{Entry, Installed};
 use serde_json::Value;
@@ -20,9 +20,9 @@ pub fn statics(host: &Host, installed: &Installed, data: &Path) -> Vec<Check> {
     }
     let mut checks = Vec::new();
     for entry in entries {
-        checks.push(program(entry));
+        checks.push(program(entry, data));
         checks.push(written(host, entry));
-        checks.push(switches(host, entry));
+        checks.push(switches(host, entry, installed.home.as_deref()));
         if host.name == "codex" {
             checks.push(trust(entry));
         }
@@ -32,13 +32,18 @@ pub fn statics(host: &Host, installed: &Installed, data: &Path) -> Vec<Check> {
     checks
 }
 
-fn program(entry: &Entry) -> Check {
+fn program(entry: &Entry, data: &Path) -> Check {
     let shown = entry.program.display();
     let Ok(metadata) = fs::metadata(&entry.program) else {
         return Check::of("binary", false, format!("`{shown}` is not there"));
     };
     if metadata.mode() & 0o022 != 0 {
         return Check::of("binary", false, format!("others may write `{shown}`"));
+    }
+    // Whoever owns it can make it something else: the user, whose data it judges, or root.
+    let user = fs::metadata(data).map_or(0, |metadata| metadata.uid());
+    if ![0, user].contains(&metadata.uid()) {
+        return Check::of("binary", false, format!("`{shown}` belongs to another user"));
     }
     match files::hash_file(&entry.program) {
         Ok(hash) if hash == entry.program_sha256 => {
@@ -78,36 +83,52 @@ fn written(host: &Host, entry: &Entry) -> Check {
     Check::of("entry", entry.host_timeout >= (entry.wait_s + 30) * host.per_second, told)
 }
 
-/// Whether a switch in the same file turns hooks off.
-fn switches(host: &Host, entry: &Entry) -> Check {
-    let off: &[(&str, Value)] = match host.name {
-        "claude" => &[
-            ("/disableAllHooks", Value::Bool(true)),
-            ("/allowManagedHooksOnly", Value::Bool(true)),
-        ],
-        "gemini" | "qwen" => {
-            &[("/hooksConfig/enabled", Value::Bool(false)), ("/disableAllHooks", Value::Bool(true))]
-        }
-        _ => &[],
-    };
-    let text = files::read(&entry.file).ok().flatten().unwrap_or_default();
-    let value = jsonc::read(&text).ok().map(|node| jsonc::value(&text, &node));
-    let is_on = |(path, value): &&(&str, Value), all: &Value| all.pointer(path) == Some(value);
-    let found = value.and_then(|all| {
-        let found = off.iter().find(|switch| is_on(switch, &all))?;
-        // What only managed files may say does not count against a managed file.
-        let is_managed = found.0 == "/allowManagedHooksOnly" && entry.scope == "system";
-        (!is_managed).then_some(found.0)
-    });
-    match found {
-        Some(path) => Check::of(
-            "switches",
-            false,
-            format!("`{}` turns hooks off", path.trim_start_matches('/')),
+/// Whether a switch turns hooks off: in the same file, or in another that the host reads too.
+fn switches(host: &Host, entry: &Entry, home: Option<&Path>) -> Check {
+    let (off, directory, managed): (&[(&str, bool)], _, _) = match host.name {
+        "claude" => (
+            &[("/disableAllHooks", true), (MANAGED_ONLY, true)],
+            ".claude",
+            "/etc/claude-code/managed-settings.json",
         ),
-        None => Check::of("switches", true, "nothing in the file turns hooks off"),
+        "gemini" => (OFF_OF_GEMINI, ".gemini", "/etc/gemini-cli/settings.json"),
+        "qwen" => (OFF_OF_GEMINI, ".qwen", "/etc/qwen-code/settings.json"),
+        _ => return Check::of("switches", true, "nothing in the file turns hooks off"),
+    };
+    let project = std::env::current_dir().ok();
+    let mut others = vec![entry.file.clone(), PathBuf::from(managed)];
+    for root in home.into_iter().chain(project.as_deref()) {
+        let directory = root.join(directory);
+        others.extend(["settings.json", "settings.local.json"].map(|name| directory.join(name)));
     }
+    for file in others {
+        let text = files::read(&file).ok().flatten().unwrap_or_default();
+        let Ok(node) = jsonc::read(&text) else { continue };
+        let all = jsonc::value(&text, &node);
+        // What only managed files may say counts in these and where we stand, and does not count
+        // against a managed file.
+        let counts = |path: &str| {
+            let may_say = file == Path::new(managed) || file == entry.file;
+            path != MANAGED_ONLY || (may_say && entry.scope != "system")
+        };
+        let is_on = |(path, value): &&(&str, bool)| {
+            all.pointer(path) == Some(&Value::Bool(*value)) && counts(path)
+        };
+        if let Some((path, _)) = off.iter().find(is_on) {
+            let name = path.trim_start_matches('/');
+            let told = format!("`{name}` in `{}` turns hooks off", file.display());
+            return Check::of("switches", false, told);
+        }
+    }
+    Check::of("switches", true, "nothing in the files that the host reads here turns hooks off")
 }
+
+/// Claude Code heeds hooks of managed files alone.
+const MANAGED_ONLY: &str = "/allowManagedHooksOnly";
+
+/// What turns hooks off in Gemini CLI and in Qwen Code, which comes from it.
+const OFF_OF_GEMINI: &[(&str, bool)] =
+    &[("/hooksConfig/enabled", false), ("/disableAllHooks", true)];
 
 fn trust(entry: &Entry) -> Check {
     if entry.trusted.is_empty() {
@@ -127,5 +148,30 @@ fn trust(entry: &Entry) -> Check {
             Check::of("trust", holds, told)
         }
         Err(error) => Check::new("trust", State::Untested, format!("{error:#}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_of_another_user_is_no_gate() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("hook");
+        fs::write(&program, "x").unwrap();
+        let text = serde_json::json!({
+            "host": "claude", "scope": "user", "file": "/f", "ours_sha256": "",
+            "program": program, "program_sha256": files::hash("x"), "wait_s": 1,
+            "host_timeout": 31, "at": "", "file_sha256": "",
+        });
+        let entry: Entry = serde_json::from_value(text).unwrap();
+        assert_eq!(self::program(&entry, directory.path()).state, State::Holds);
+        // Only root can give a file away.
+        if std::os::unix::fs::chown(&program, Some(65_534), None).is_ok() {
+            let check = self::program(&entry, directory.path());
+            assert_eq!(check.state, State::Open);
+            assert!(check.told.contains("another user"), "{}", check.told);
+        }
     }
 }

@@ -3,8 +3,14 @@
 //! `SQLite` would do so within a commit, and again within each that follows as long as somebody
 //! reads what is in the log, with two syncs every time. Here it is done behind the answers, and
 //! tried again only when the log has grown as much once more.
+//!
+//! A file that grows is synced with its length, which is a write more wherever it is kept. So the
+//! log is given room before it is needed: zeros are no page of a log, and end it.
 
 use std::ffi::c_int;
+use std::fs::OpenOptions;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -19,6 +25,10 @@ use crate::StoreError;
 /// small enough to be read again at once after a crash.
 const LONG: usize = 4000;
 
+/// So much room is made at a time: pages, with what the log says about each.
+const ROOM: usize = 1000;
+const PAGE: usize = 4096 + 24;
+
 /// How long the log waits for those who read in it to end, before it goes on growing.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -28,33 +38,71 @@ pub(super) struct Log {
     pages: Arc<AtomicUsize>,
     /// Its pages when it was last tried to write it back.
     tried: usize,
+    path: PathBuf,
+    /// For how many pages there is room, as far as it was made here.
+    room: usize,
 }
 
 impl Log {
     /// Watches how the log of a connection grows; from now on nobody else writes it back.
-    pub(super) fn watch(db: &mut Connection) -> Result<Log, StoreError> {
+    pub(super) fn watch(db: &mut Connection, path: PathBuf) -> Result<Log, StoreError> {
         let pages = Arc::new(AtomicUsize::new(0));
         let known = Arc::clone(&pages);
         db.wal_hook(Some(move |_: &mut Wal, count: c_int| {
             known.store(usize::try_from(count).unwrap_or(0), Ordering::Relaxed);
             Ok(())
         }))?;
-        Ok(Log { pages, tried: 0 })
+        Ok(Log { pages, tried: 0, path, room: 0 })
     }
 
-    /// Writes the log back if it is long, so that it begins anew.
-    pub(super) fn tend(&mut self, db: &Connection) {
+    /// Whether it will soon have to grow, and is not yet as long as it gets.
+    pub(super) fn wants_room(&self) -> bool {
+        self.room < LONG && self.pages.load(Ordering::Relaxed) + ROOM / 2 > self.room
+    }
+
+    /// Makes room behind the log.
+    // INVARIANT: whoever calls holds the lock of those who write, of this process and all others:
+    // what is written behind the end while somebody appends there would be lost.
+    pub(super) fn make_room(&mut self) {
+        let wanted = self.pages.load(Ordering::Relaxed).saturating_add(ROOM);
+        // Where there is no space it grows as it is written: that is tried once.
+        self.room = wanted.max(self.room.saturating_add(ROOM));
+        let _ = lengthen(&self.path, self.room.saturating_mul(PAGE));
+    }
+
+    /// Whether it has grown long since it was last tried to write it back.
+    pub(super) fn is_long(&mut self) -> bool {
         let pages = self.pages.load(Ordering::Relaxed);
         if pages < self.tried {
             self.tried = 0;
         }
-        if pages < self.tried.saturating_add(LONG) {
+        pages >= self.tried.saturating_add(LONG)
+    }
+
+    /// Writes the log back if it is long, so that it begins anew.
+    pub(super) fn tend(&mut self, db: &Connection) {
+        if !self.is_long() {
             return;
         }
-        self.tried = pages;
+        self.tried = self.pages.load(Ordering::Relaxed);
         // What fails here is tried again later, and lost is nothing: the log itself is durable.
         let _ = db.busy_timeout(PATIENCE);
         let _ = db.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
         let _ = db.busy_timeout(BUSY);
     }
+}
+
+/// Writes zeros behind a file up to a length: all, or none where the disk is full.
+fn lengthen(path: &Path, length: usize) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    let end = file.seek(SeekFrom::End(0))?;
+    let missing = usize::try_from(end).map_or(0, |end| length.saturating_sub(end));
+    if missing == 0 {
+        return Ok(());
+    }
+    let written = file.write_all(&vec![0; missing]).and_then(|()| file.sync_all());
+    if written.is_err() {
+        file.set_len(end)?;
+    }
+    written
 }

@@ -33,6 +33,11 @@ impl Presence {
         Ok(Presence { files: known.collect::<Result<_, StoreError>>()? })
     }
 
+    /// Where the log lies.
+    pub(super) fn log(&self) -> Option<&Path> {
+        self.files.last().map(|(file, _)| file.as_path())
+    }
+
     /// Looks whether they are still there.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         match self.files.iter().find(|(file, known)| identity(file).as_ref() != Some(known)) {

@@ -105,7 +105,7 @@ async fn remove(
     })
     .await?;
     writer
-        .run(move |group| {
+        .run_long(move |group| {
             execute(group, RUNS, [before])?;
             execute(group, SESSIONS, [before])?;
             execute(group, NOBODY, [])
@@ -116,7 +116,7 @@ async fn remove(
 
     for base in readers.read(move |db| bases(db, before)).await? {
         writer
-            .run(move |group| {
+            .run_long(move |group| {
                 let values = params![base.node, base.seq, base.hash, base.position];
                 execute(group, MOVE_BASE, values)?;
                 execute(group, OLD_CHECKPOINTS, params![base.node, base.seq])
@@ -139,7 +139,7 @@ where
 {
     let mut all = 0;
     loop {
-        let removed = writer.run(step.clone()).await?;
+        let removed = writer.run_long(step.clone()).await?;
         all += removed;
         if removed < number(STEP) {
             return Ok(all);

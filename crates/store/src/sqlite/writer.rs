@@ -1,20 +1,24 @@
-//! The one thread that writes.
+//! Who writes: one at a time, and whoever comes alone for itself.
 //!
-//! It takes what waits in its queue into one transaction, so that one sync is shared by many. A job
-//! that fails changes nothing and disturbs no other: those that may fail half done stand in a
+//! A thread takes what waits in its queue into one transaction, so that one sync is shared by many.
+//! A job that fails changes nothing and disturbs no other: those that may fail half done stand in a
 //! savepoint of their own, the others look before they write. Whoever waits is answered after the
 //! commit, and if that fails, every job of the group failed.
+//!
+//! Where nobody else waits and the disk is quick, there is nothing to share: the job takes the
+//! [`Pen`] and commits where it stands, which spares it the way to the thread and back.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use super::chain::Group;
-use super::log::Log;
+use super::pen::{CROWD, Pen, SOON, Step};
 use super::presence::Presence;
 use super::tail::Tail;
 use crate::records::{AuditFilter, AuditRecord};
@@ -26,9 +30,6 @@ const QUEUE: usize = 4096;
 /// How many jobs share a transaction at most.
 const GROUP: usize = 512;
 
-/// A group this large shows a crowd: it pays to wait a moment for those who come again.
-const CROWD: usize = 8;
-
 /// How long a crowd is waited for at a time, and how often at most.
 const MOMENT: Duration = Duration::from_micros(100);
 const MOMENTS: usize = 10;
@@ -39,34 +40,37 @@ const LOOK: Duration = Duration::from_millis(500);
 /// What is sent to the thread.
 enum Message {
     Work(Box<dyn Work>),
+    /// The log is long.
+    Tend,
     /// Finish, close, and say so.
     Close(oneshot::Sender<()>),
 }
 
 /// A job with the one who waits for it.
 trait Work: Send {
-    /// Whether it may fail half done, and is then taken back alone.
-    fn may_fail(&self) -> bool;
-
-    /// Runs it; whether it may stand.
-    fn run(&mut self, group: &mut Group<'_>) -> bool;
+    /// What is to be written.
+    fn step(&mut self) -> &mut dyn Step;
 
     /// Answers: as it went, or with what became of the whole group.
     fn answer(self: Box<Self>, failure: Option<&Arc<StoreError>>);
 }
 
+/// What is to be written, and how it went.
 struct Job<F, T> {
     may_fail: bool,
     run: Option<F>,
     result: Option<Result<T, StoreError>>,
-    waiting: oneshot::Sender<Result<T, StoreError>>,
-    _place: OwnedSemaphorePermit,
 }
 
-impl<F, T> Work for Job<F, T>
+impl<F, T> Job<F, T> {
+    fn result(self) -> Result<T, StoreError> {
+        self.result.unwrap_or_else(|| Err(broken("the job did not run")))
+    }
+}
+
+impl<F, T> Step for Job<F, T>
 where
-    F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send,
-    T: Send,
+    F: FnOnce(&mut Group<'_>) -> Result<T, StoreError>,
 {
     fn may_fail(&self) -> bool {
         self.may_fail
@@ -76,22 +80,43 @@ where
         self.result = self.run.take().map(|run| run(group));
         matches!(self.result, Some(Ok(_)))
     }
+}
+
+/// A job in the queue.
+struct Queued<F, T> {
+    job: Job<F, T>,
+    waiting: oneshot::Sender<Result<T, StoreError>>,
+    place: OwnedSemaphorePermit,
+}
+
+impl<F, T> Work for Queued<F, T>
+where
+    F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send,
+    T: Send,
+{
+    fn step(&mut self) -> &mut dyn Step {
+        &mut self.job
+    }
 
     fn answer(self: Box<Self>, failure: Option<&Arc<StoreError>>) {
-        let result = match (failure, self.result) {
-            (Some(failure), _) => Err(StoreError::Unavailable(Box::new(Arc::clone(failure)))),
-            (None, Some(result)) => result,
-            (None, None) => Err(broken("the job did not run")),
+        let Queued { job, waiting, place } = *self;
+        let result = match failure {
+            Some(failure) => Err(StoreError::Unavailable(Box::new(Arc::clone(failure)))),
+            None => job.result(),
         };
+        // First, so that who comes again at once is not taken for a second one.
+        drop(place);
         // Nobody waits any more: what was done stays done.
-        let _ = self.waiting.send(result);
+        let _ = waiting.send(result);
     }
 }
 
-/// The way to the thread.
+/// The way to write.
 pub(super) struct Writer {
     queue: Sender<Message>,
     places: Arc<Semaphore>,
+    // INVARIANT: poisoned, it is never used again: a transaction may be open half done.
+    pen: Arc<Mutex<Option<Pen>>>,
     changed: Arc<AtomicU64>,
     tail: Arc<Mutex<Tail>>,
 }
@@ -99,36 +124,22 @@ pub(super) struct Writer {
 impl Writer {
     /// Starts the thread.
     pub(super) fn start(
-        mut db: Connection,
+        db: Connection,
         presence: Presence,
         node: String,
         bell: watch::Sender<u64>,
     ) -> Result<Writer, StoreError> {
-        let log = Log::watch(&mut db)?;
+        let pen = Pen::new(db, presence, node, bell)?;
+        let (changed, tail) = (pen.changed(), pen.recorded());
+        let pen = Arc::new(Mutex::new(Some(pen)));
         let (queue, messages) = channel();
-        let newest = *bell.borrow();
-        let changed = Arc::new(AtomicU64::new(newest));
-        let tail = Arc::new(Mutex::new(Tail::behind(newest)));
         let places = Arc::new(Semaphore::new(QUEUE));
-        let shared = Arc::clone(&places);
-        let thread = Thread {
-            db,
-            log,
-            presence,
-            node,
-            bell,
-            newest,
-            changed: Arc::clone(&changed),
-            tail: Arc::clone(&tail),
-            messages,
-            places: shared,
-            version: None,
-        };
+        let thread = Thread { pen: Arc::clone(&pen), messages, places: Arc::clone(&places) };
         std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || thread.run())
             .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-        Ok(Writer { queue, places, changed, tail })
+        Ok(Writer { queue, places, pen, changed, tail })
     }
 
     /// Runs a job; what it returned is durable when this returns.
@@ -137,7 +148,7 @@ impl Writer {
         F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
-        self.queue(true, run).await
+        self.write(true, run).await
     }
 
     /// Runs a job that looks before it writes: behind its first change nothing but a broken store
@@ -148,20 +159,75 @@ impl Writer {
         F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
-        self.queue(false, run).await
+        self.write(false, run).await
     }
 
-    async fn queue<F, T>(&self, may_fail: bool, run: F) -> Result<T, StoreError>
+    /// Runs a job that may take long, or writes much: always by the thread.
+    pub(super) async fn run_long<F, T>(&self, run: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let place = self.place().await?;
+        self.queue(Job { may_fail: true, run: Some(run), result: None }, place).await
+    }
+
+    async fn write<F, T>(&self, may_fail: bool, run: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let place = self.place().await?;
+        let mut job = Job { may_fail, run: Some(run), result: None };
+        if self.queued() == 1
+            && may_wait_here()
+            && let Some(committed) = self.write_alone(&mut job)
+        {
+            return committed.and_then(|()| job.result());
+        }
+        self.queue(job, place).await
+    }
+
+    async fn place(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        place.map_err(|_| broken("the store is closed"))
+    }
+
+    async fn queue<F, T>(
+        &self,
+        job: Job<F, T>,
+        place: OwnedSemaphorePermit,
+    ) -> Result<T, StoreError>
     where
         F: FnOnce(&mut Group<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
         let closed = || broken("the store is closed");
-        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| closed())?;
         let (waiting, answer) = oneshot::channel();
-        let job = Job { may_fail, run: Some(run), result: None, waiting, _place: place };
-        self.queue.send(Message::Work(Box::new(job))).map_err(|_| closed())?;
+        let queued = Queued { job, waiting, place };
+        self.queue.send(Message::Work(Box::new(queued))).map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
+    }
+
+    /// Writes one job where it stands, unless there is somebody to share a sync with, another
+    /// process writes, or the disk is slow.
+    fn write_alone(&self, job: &mut dyn Step) -> Option<Result<(), StoreError>> {
+        let mut held = match self.pen.try_lock() {
+            Ok(held) => held,
+            Err(TryLockError::WouldBlock) => return None,
+            Err(TryLockError::Poisoned(_)) => return Some(Err(broken("the store is closed"))),
+        };
+        let pen = held.as_mut().filter(|pen| pen.suits_one())?;
+        if !pen.begins_at_once() {
+            return None;
+        }
+        let committed = pen.commit([job].into_iter());
+        let committed = committed.map(|position| pen.bell().ring(position));
+        if pen.has_long_log() {
+            // Behind the answer; that nobody is left to do it is found out by the next.
+            let _ = self.queue.send(Message::Tend);
+        }
+        Some(committed)
     }
 
     /// How many jobs wait or run.
@@ -189,74 +255,91 @@ impl Writer {
     }
 }
 
+/// Whether the thread of this task may wait for a disk: others take its place meanwhile.
+fn may_wait_here() -> bool {
+    Handle::try_current().is_ok_and(|runtime| {
+        runtime.runtime_flavor() == RuntimeFlavor::MultiThread
+            && runtime.metrics().num_workers() > 1
+    })
+}
+
 struct Thread {
-    db: Connection,
-    log: Log,
-    presence: Presence,
-    node: String,
-    bell: watch::Sender<u64>,
-    /// The newest position that is known here.
-    newest: u64,
-    /// The newest one at which something else than a verdict may stand.
-    changed: Arc<AtomicU64>,
-    /// What was recorded last.
-    tail: Arc<Mutex<Tail>>,
+    pen: Arc<Mutex<Option<Pen>>>,
     messages: Receiver<Message>,
     places: Arc<Semaphore>,
-    /// What `data_version` was: it changes when another process has written.
-    version: Option<i64>,
 }
 
 impl Thread {
-    fn run(mut self) {
-        let mut last = 0;
-        let closing = loop {
+    fn run(self) {
+        let closing = self.write();
+        let pen = self.pen.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(pen) = pen {
+            pen.close();
+        }
+        if let Some(done) = closing {
+            let _ = done.send(());
+        }
+    }
+
+    /// Writes until it is told to end; who told it.
+    fn write(&self) -> Option<oneshot::Sender<()>> {
+        let (mut last, mut answered) = (0, Instant::now());
+        loop {
             let first = match self.messages.recv_timeout(LOOK) {
-                Ok(Message::Work(work)) => work,
-                Ok(Message::Close(done)) => break Some(done),
-                Err(RecvTimeoutError::Timeout) => {
-                    self.look();
-                    continue;
-                }
-                Err(RecvTimeoutError::Disconnected) => break None,
+                Ok(Message::Work(work)) => Some(work),
+                Ok(Message::Close(done)) => return Some(done),
+                Ok(Message::Tend) | Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return None,
             };
-            self.await_crowd(last);
+            let Some(first) = first else {
+                // Poisoned, it is closed: who waits is told so.
+                let mut held = self.pen.lock().ok()?;
+                let pen = held.as_mut()?;
+                pen.look();
+                pen.tend();
+                pen.make_room();
+                continue;
+            };
+            if last >= CROWD && answered.elapsed() <= SOON {
+                self.await_crowd(last);
+            }
+            let mut held = self.pen.lock().ok()?;
+            let pen = held.as_mut()?;
             let mut group = vec![first];
             let mut closing = None;
             while group.len() < GROUP && closing.is_none() {
                 match self.messages.try_recv() {
                     Ok(Message::Work(work)) => group.push(work),
                     Ok(Message::Close(done)) => closing = Some(done),
+                    Ok(Message::Tend) => {}
                     Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
                 }
             }
             last = group.len();
-            let committed = self.commit(&mut group);
+            let committed = pen.commit(group.iter_mut().map(|work| work.step()));
+            let (bell, is_long) = (pen.bell(), pen.has_long_log());
+            // Whoever is answered may come again at once.
+            drop(held);
+            let committed = committed.map_err(Arc::new);
             let failure = committed.as_ref().err();
             for work in group {
                 work.answer(failure);
             }
+            answered = Instant::now();
             if let Ok(position) = committed {
-                self.ring(position);
+                bell.ring(position);
             }
-            self.log.tend(&self.db);
+            if is_long {
+                self.pen.lock().ok()?.as_mut()?.tend();
+            }
             if closing.is_some() {
-                break closing;
+                return closing;
             }
-        };
-        // Nothing is lost if this fails: the next to open reads the log.
-        let _ = self.db.close();
-        if let Some(done) = closing {
-            let _ = done.send(());
         }
     }
 
-    /// Waits a moment for as many as came last, if those were many: they share one sync, and who
-    /// asks alone never waits.
+    /// Waits a moment for as many as came last: they share one sync.
     fn await_crowd(&self, last: usize) {
-        if last < CROWD {
-            return;
-        }
         for _ in 0..MOMENTS {
             if QUEUE.saturating_sub(self.places.available_permits()) >= last / 4 * 3 {
                 return;
@@ -264,86 +347,7 @@ impl Thread {
             std::thread::sleep(MOMENT);
         }
     }
-
-    /// Runs a group and commits it; the newest position behind it.
-    fn commit(&mut self, works: &mut [Box<dyn Work>]) -> Result<u64, Arc<StoreError>> {
-        let done = self.try_commit(works);
-        if done.is_err() && !self.db.is_autocommit() {
-            // If this fails too, the next `BEGIN` does, and nothing is acknowledged.
-            let _ = self.db.execute_batch("ROLLBACK");
-        }
-        done.map_err(Arc::new)
-    }
-
-    fn try_commit(&mut self, works: &mut [Box<dyn Work>]) -> Result<u64, StoreError> {
-        let db = &self.db;
-        let statement = |text: &str| -> Result<(), StoreError> {
-            db.prepare_cached(text)?.execute([])?;
-            Ok(())
-        };
-        statement("BEGIN IMMEDIATE")?;
-        let mut group = Group::begin(db, &self.node)?;
-        for work in works {
-            let before = group.head();
-            if !work.may_fail() {
-                let changes = db.total_changes();
-                if !work.run(&mut group) {
-                    if db.total_changes() != changes || db.is_autocommit() {
-                        return Err(broken("a job failed half done"));
-                    }
-                    group.return_to(before);
-                }
-                continue;
-            }
-            statement("SAVEPOINT job")?;
-            if !work.run(&mut group) {
-                // A full disk ends the whole transaction by itself; then there is nothing to go on
-                // with, and going on would commit each statement by itself.
-                if db.is_autocommit() {
-                    return Err(broken("the transaction was ended by a failing write"));
-                }
-                statement("ROLLBACK TO job")?;
-                group.return_to(before);
-            }
-            statement("RELEASE job")?;
-        }
-        let position = group.end()?;
-        let is_quiet = group.is_quiet_since(self.newest);
-        self.presence.check()?;
-        statement("COMMIT")?;
-        let (began, changes) = group.into_changes();
-        // INVARIANT: before the bell rings for it, and before anybody can hear of a change.
-        self.tail().extend(began, position, changes);
-        self.newest = position;
-        if !is_quiet {
-            self.changed.store(position, Ordering::Release);
-        }
-        Ok(position)
-    }
-
-    /// Rings the bell if another process has written.
-    fn look(&mut self) {
-        let version = self.db.query_row("PRAGMA data_version", [], |row| row.get(0)).ok();
-        if version != self.version {
-            self.version = version;
-            if let Ok(position) = super::chain::newest(&self.db) {
-                self.newest = position;
-                *self.tail() = Tail::behind(position);
-                self.changed.store(position, Ordering::Release);
-                self.ring(position);
-            }
-        }
-    }
-
-    fn tail(&self) -> MutexGuard<'_, Tail> {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn ring(&self, position: u64) {
-        self.bell.send_if_modified(|known| {
-            let is_newer = position > *known;
-            *known = position.max(*known);
-            is_newer
-        });
-    }
 }
+
+#[cfg(test)]
+mod tests;
