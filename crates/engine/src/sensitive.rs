@@ -3,21 +3,21 @@
 //! The list is data (`data/sensitive_paths.toml`), compiled into a static table. To add a path,
 //! add a line there with examples both ways; `tests/sensitive.rs` checks them.
 
+mod fold;
 mod hint;
 mod overlap;
 
 pub use overlap::may_share;
 
-use std::borrow::Cow;
-
 use crate::glob;
 use crate::shelf::shelf;
-use hint::{Aims, Letters};
+use fold::folded;
+use hint::{Aims, Letters, Near};
 
 /// The compiled list.
 mod table {
     use super::Pattern;
-    use super::hint::{Hint, Letters};
+    use super::hint::{ByByte, Hint, Letters};
 
     include!(concat!(env!("OUT_DIR"), "/sensitive.rs"));
 }
@@ -64,16 +64,28 @@ pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
     let path = folded(path);
     let name = last(&path);
     let letters = Letters::of(name);
-    let unfiled = table::UNFILED.iter().filter(|(demanded, _)| letters.hold(*demanded));
-    let parts = path.as_bytes().split(|byte| *byte == b'/').filter(|part| !part.is_empty());
-    parts
-        .flat_map(filed)
-        .chain(unfiled.map(|(_, place)| place))
-        .map(|&place| usize::from(place))
-        .filter(|&place| table::HINTS.get(place).is_some_and(|hint| hint.may_fit(letters, access)))
-        .filter_map(|place| table::PATTERNS.get(place))
-        .filter(|pattern| pattern.fits_path(&path, name))
-        .max_by_key(|pattern| pattern.denies)
+    let mut found: Option<&Pattern> = None;
+    let mut look = |place: u16| {
+        let place = usize::from(place);
+        let hint = table::HINTS.get(place).filter(|hint| hint.may_fit(letters, access));
+        let pattern = hint.and_then(|_| table::PATTERNS.get(place));
+        if let Some(pattern) = pattern.filter(|pattern| pattern.fits_path(&path, name))
+            && found.is_none_or(|found| pattern.denies >= found.denies)
+        {
+            found = Some(pattern);
+        }
+    };
+    for part in path.as_bytes().split(|byte| *byte == b'/') {
+        for place in filed(part) {
+            look(*place);
+        }
+    }
+    for (demanded, place) in table::UNFILED {
+        if letters.hold(*demanded) {
+            look(*place);
+        }
+    }
+    found
 }
 
 /// The entry that some file of an absolute pattern may fit, if the pattern aims at it; where the
@@ -96,20 +108,32 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     // How many directories and names behind the last unknown ones are written.
     let known = glob.rsplit("**").next().map_or(0, |tail| segments(tail).count());
     let parts: Vec<&str> = segments(&glob).collect();
-    let is_shared = |pattern: &&Pattern| {
+    let is_shared = |pattern: &Pattern| {
         (!is_anywhere || pattern.is_told_by(known))
             && pattern.concerns(access)
             && may_share(&parts, pattern.segments)
     };
-    // The nearest one is the shortest.
-    let nearness = |pattern: &&Pattern| (!pattern.denies, pattern.pattern.len(), pattern.pattern);
     let aims = Aims::of(&parts);
-    let hints = table::HINTS.iter().zip(table::PATTERNS);
-    hints
-        .filter(|(hint, _)| hint.may_be_aimed_at(&aims, access))
-        .map(|(_, pattern)| pattern)
-        .filter(is_shared)
+    let near = parts.iter().zip(aims.parts()).flat_map(|(part, aim)| match aim.near() {
+        Near::Itself => filed(part.as_bytes()),
+        Near::Begins(first) => table::FIRST.of(first),
+        Near::Ends(last) => table::LAST.of(last),
+        Near::Any => table::FIRST.all(),
+        Near::Nobody => &[],
+    });
+    // The nearest one is the shortest, and of those the first on the list.
+    let nearness = |(place, pattern): &(usize, &Pattern)| {
+        (!pattern.denies, pattern.pattern.len(), pattern.pattern, *place)
+    };
+    near.chain(table::OPEN)
+        .map(|place| usize::from(*place))
+        .filter(|place| {
+            table::HINTS.get(*place).is_some_and(|hint| hint.may_be_aimed_at(&aims, access))
+        })
+        .filter_map(|place| Some((place, table::PATTERNS.get(place)?)))
+        .filter(|(_, pattern)| is_shared(pattern))
         .min_by_key(nearness)
+        .map(|(_, pattern)| pattern)
 }
 
 /// The places of patterns that are filed under a segment.
@@ -301,75 +325,4 @@ fn fits_segments(pattern: &[&str], path: &[&str]) -> bool {
 /// Most segments are plain names.
 fn fits_name(segment: &str, name: &str) -> bool {
     segment == name || is_open(segment) && glob::matches(segment, name)
-}
-
-/// The bytes that stay as they are when a path is folded.
-static PLAIN: [bool; 256] = plain();
-
-#[expect(clippy::indexing_slicing, reason = "made by the compiler, which sees the bounds")]
-const fn plain() -> [bool; 256] {
-    let (mut plain, mut byte) = ([false; 256], b'!');
-    while byte <= b'}' {
-        plain[byte as usize] = !matches!(byte, b':' | b'A'..=b'Z' | b'\\');
-        byte += 1;
-    }
-    plain
-}
-
-/// The path as the list has it: lower case, `\` as a separator.
-fn folded(path: &str) -> Cow<'_, str> {
-    // A dot before a separator, or at the end, may not count.
-    let mut is_dot = false;
-    let is_plain = path.bytes().all(|byte| {
-        let is_end = byte == b'/' && is_dot;
-        is_dot = byte == b'.';
-        PLAIN.get(usize::from(byte)).is_some_and(|plain| *plain) && !is_end
-    });
-    if is_plain && !is_dot {
-        return Cow::Borrowed(path);
-    }
-    // Some volumes take letters for one another that only look alike in other case, and ignore
-    // characters that nobody sees.
-    let mut out = String::with_capacity(path.len());
-    for letter in path.chars().flat_map(char::to_lowercase) {
-        match letter {
-            '\\' => out.push('/'),
-            '\u{ad}'
-            | '\u{34f}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{307}' => {}
-            'ſ' => out.push('s'),
-            'ß' => out.push_str("ss"),
-            'ﬀ' => out.push_str("ff"),
-            'ﬁ' => out.push_str("fi"),
-            'ﬂ' => out.push_str("fl"),
-            'ﬃ' => out.push_str("ffi"),
-            'ﬄ' => out.push_str("ffl"),
-            'ﬅ' | 'ﬆ' => out.push_str("st"),
-            _ => out.push(letter),
-        }
-    }
-    if !out.split('/').any(|name| stripped(name) != name) {
-        return Cow::Owned(out);
-    }
-    let names: Vec<&str> = out.split('/').map(stripped).collect();
-    Cow::Owned(names.join("/"))
-}
-
-/// A name as some volumes take it: without dots and blanks at its end, without the stream behind
-/// a colon, and its short form as the long one.
-fn stripped(name: &str) -> &str {
-    let end = |letter: char| letter == '.' || letter.is_whitespace() || letter.is_control();
-    let bare = name.trim_end_matches(end);
-    let bare = if bare.is_empty() { name } else { bare };
-    match bare.split_once(':') {
-        Some((file, _)) if file.len() > 1 && file.starts_with('.') => file.trim_end_matches(end),
-        _ if bare == "git~1" => ".git",
-        _ => bare,
-    }
 }

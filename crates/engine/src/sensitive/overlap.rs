@@ -96,7 +96,7 @@ fn meets(name: &str, listed: &str) -> bool {
 }
 
 /// Longer names are no names of files.
-const LONGEST: usize = 255;
+pub(super) const LONGEST: usize = 255;
 
 /// Whether some text fits both patterns.
 fn segments(one: &[u8], other: &[u8]) -> bool {
