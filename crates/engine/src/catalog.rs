@@ -269,6 +269,11 @@ struct Name {
 }
 
 impl OptionSpec {
+    fn bytes(&self) -> &'static [u8] {
+        let at = self.name.at as usize;
+        TEXT.as_bytes().get(at..at + usize::from(self.name.len)).unwrap_or_default()
+    }
+
     /// Its name with dashes.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -469,7 +474,10 @@ impl Entry {
         // Names are sorted by length: most are told apart by that alone.
         let order = |option: &OptionSpec| {
             let by_length = usize::from(option.name.len).cmp(&name.len());
-            by_length.then_with(|| option.name().cmp(name))
+            by_length.then_with(|| match (option.bytes(), name.as_bytes()) {
+                ([known, letter], [own, wanted]) => (known, letter).cmp(&(own, wanted)),
+                (known, name) => known.cmp(name),
+            })
         };
         let place = self.options.binary_search_by(order).ok()?;
         self.options.get(place)

@@ -36,7 +36,7 @@ const QUOTED: usize = 80;
 impl<'a> Bench<'a> {
     /// What an act is about, for messages.
     pub(crate) fn subject(&self, facts: &Facts) -> Cow<'_, str> {
-        if let Some(text) = &self.text {
+        if let Some(text) = self.text {
             let span = facts.act.span;
             let bytes = if span.is_empty() { text.as_bytes() } else { span.of(text.as_bytes()) };
             // A little more than is quoted, so that it shows that something is missing.
@@ -113,7 +113,7 @@ impl<'a> Bench<'a> {
 
     /// The text of the command at a place.
     fn raw_text(&self, span: Span) -> &str {
-        let text = self.text.as_deref().unwrap_or_default();
+        let text = self.text.unwrap_or_default();
         text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
@@ -183,7 +183,9 @@ impl<'a> Bench<'a> {
         let base = act.base_name().filter(|base| Some(*base) != first);
         let plain = act.base_name().and_then(plain_name);
         if !self.rules.begins(outcome, &[first, base, plain]) {
-            return self.rules.speaks_of_raw(outcome, raw);
+            // Most texts begin with the very word.
+            let is_same = first.is_some_and(|first| begins_with(raw, first));
+            return if is_same { None } else { self.rules.speaks_of_raw(outcome, raw) };
         }
         let args = known(act);
         let mut others = Vec::new();
@@ -439,6 +441,14 @@ pub(crate) fn as_written(arg: &Arg) -> Option<&str> {
         Text::Known(text) | Text::Home(text) => Some(text),
         Text::Files { .. } | Text::Begins(_) | Text::Any(_) => None,
     }
+}
+
+/// Whether this word, and nothing else, is the first of a text.
+fn begins_with(text: &str, word: &str) -> bool {
+    let behind = text.strip_prefix(word);
+    behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(' '))
+        && !word.is_empty()
+        && word.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// The arguments without the options before the sub-command.
