@@ -31,6 +31,22 @@ impl<T: Copy, const N: usize> Few<T, N> {
     }
 }
 
+impl<T: Copy + Default, const N: usize> Default for Few<T, N> {
+    fn default() -> Few<T, N> {
+        Few::new(T::default())
+    }
+}
+
+impl<T: Copy + Default, const N: usize> FromIterator<T> for Few<T, N> {
+    fn from_iter<I: IntoIterator<Item = T>>(members: I) -> Few<T, N> {
+        let mut few = Few::default();
+        for member in members {
+            few.push(member);
+        }
+        few
+    }
+}
+
 impl<T, const N: usize> Deref for Few<T, N> {
     type Target = [T];
 

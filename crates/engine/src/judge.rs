@@ -12,6 +12,7 @@ mod informed;
 mod ladder;
 mod opened;
 mod shut;
+mod speak;
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ use crate::world::World;
 pub(crate) use facts::Facts;
 pub(crate) use ladder::Step;
 
-use cover::Said;
+use speak::Said;
 
 /// How many reasons a verdict gives.
 const REASONS: usize = 16;
