@@ -9,10 +9,12 @@ mod overlap;
 
 pub use overlap::may_share;
 
+use std::cell::OnceCell;
+
 use crate::glob;
 use crate::shelf::shelf;
 use fold::folded;
-use hint::{Aims, Letters, Near};
+use hint::{Aim, Aims, Letters, Near};
 
 /// The compiled list.
 mod table {
@@ -65,11 +67,17 @@ pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
     let name = last(&path);
     let letters = Letters::of(name);
     let mut found: Option<&Pattern> = None;
+    // Few paths come near any pattern.
+    let parts: OnceCell<Vec<&str>> = OnceCell::new();
+    let fits = |pattern: &&Pattern| {
+        pattern.may_fit_name(name)
+            && pattern.fits_path(parts.get_or_init(|| segments(&path).collect()))
+    };
     let mut look = |place: u16| {
         let place = usize::from(place);
         let hint = table::HINTS.get(place).filter(|hint| hint.may_fit(letters, access));
         let pattern = hint.and_then(|_| table::PATTERNS.get(place));
-        if let Some(pattern) = pattern.filter(|pattern| pattern.fits_path(&path, name))
+        if let Some(pattern) = pattern.filter(fits)
             && found.is_none_or(|found| pattern.denies >= found.denies)
         {
             found = Some(pattern);
@@ -87,6 +95,9 @@ pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
     }
     found
 }
+
+/// So many parts of a glob are looked up one by one.
+const FEW_PARTS: usize = 12;
 
 /// The entry that some file of an absolute pattern may fit, if the pattern aims at it; where the
 /// directory is not known (`is_anywhere`) only the name can tell.
@@ -114,13 +125,18 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
             && may_share(&parts, pattern.segments)
     };
     let aims = Aims::of(&parts);
-    let near = parts.iter().zip(aims.parts()).flat_map(|(part, aim)| match aim.near() {
+    // Each part has its own; beyond a few parts all are looked at, once.
+    let is_wide = parts.len() > FEW_PARTS;
+    let of_part = |(part, aim): (&&str, &Aim)| match aim.near() {
         Near::Itself => filed(part.as_bytes()),
         Near::Begins(first) => table::FIRST.of(first),
         Near::Ends(last) => table::LAST.of(last),
         Near::Any => table::FIRST.all(),
         Near::Nobody => &[],
-    });
+    };
+    let few = parts.iter().zip(aims.parts()).take(if is_wide { 0 } else { FEW_PARTS });
+    let all = if is_wide { table::FIRST.all() } else { &[] };
+    let near = few.flat_map(of_part).chain(all);
     // The nearest one is the shortest, and of those the first on the list.
     let nearness = |(place, pattern): &(usize, &Pattern)| {
         (!pattern.denies, pattern.pattern.len(), pattern.pattern, *place)
@@ -258,16 +274,16 @@ impl Pattern {
         self.segments.last() == Some(&"**")
     }
 
-    fn fits_path(&self, path: &str, name: &str) -> bool {
-        // Most are told apart by the name alone.
-        if self.segments.last().is_some_and(|last| *last != "**" && !fits_name(last, name)) {
-            return false;
-        }
-        let path: Vec<&str> = segments(path).collect();
-        fits_all(self.segments, &path)
+    /// Whether a path of this name may fit: most are told apart by it alone.
+    fn may_fit_name(&self, name: &str) -> bool {
+        self.segments.last().is_none_or(|last| *last == "**" || fits_name(last, name))
+    }
+
+    fn fits_path(&self, path: &[&str]) -> bool {
+        fits_all(self.segments, path)
             && !self.except.iter().any(|except| {
                 let except: Vec<&str> = segments(except).collect();
-                fits_all(&except, &path)
+                fits_all(&except, path)
             })
     }
 }
