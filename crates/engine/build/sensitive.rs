@@ -17,6 +17,7 @@ pub fn compile(text: &str) -> Result<String, String> {
     let mut out = String::from("pub(super) static PATTERNS: &[Pattern] = &[\n");
     let mut filed: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let (mut unfiled, mut hints) = (String::new(), String::new());
+    let (mut plain, mut open) = (Vec::new(), Vec::new());
     for (place, path) in paths.iter().enumerate() {
         let path = path.as_table().ok_or("a path is no table")?;
         let known = ["pattern", "read", "write", "except", "finding", "why", "match", "not"];
@@ -49,6 +50,11 @@ pub fn compile(text: &str) -> Result<String, String> {
         let named = split.iter().rev().nth(usize::from(is_directory)).unwrap_or(&"*");
         let (reads, writes) = (flag("read"), flag("write"));
         let _ = writeln!(hints, "Hint::new({named:?}, {is_directory}, {reads}, {writes}),");
+        if named.contains(['*', '?', '[']) {
+            open.push(place);
+        } else {
+            plain.push((named.as_bytes(), place));
+        }
         let mut segments = split.iter();
         match segments.rfind(|segment| !segment.contains(['*', '?', '['])) {
             Some(segment) => filed.entry((*segment).to_owned()).or_default().push(place),
@@ -66,5 +72,22 @@ pub fn compile(text: &str) -> Result<String, String> {
     let _ = writeln!(out, "];\npub(super) static STARTS: &[u16] = &{starts:?};");
     let _ = writeln!(out, "pub(super) static UNFILED: &[(Letters, u16)] = &[\n{unfiled}];");
     let _ = writeln!(out, "pub(super) static HINTS: &[Hint] = &[\n{hints}];");
+    let _ = writeln!(out, "pub(super) static OPEN: &[u16] = &{open:?};");
+    let _ = writeln!(out, "pub(super) static FIRST: ByByte = {};", by_byte(&plain, <[u8]>::first));
+    let _ = writeln!(out, "pub(super) static LAST: ByByte = {};", by_byte(&plain, <[u8]>::last));
     Ok(out)
+}
+
+/// The places of names by one of their bytes, and where each byte begins.
+fn by_byte(names: &[(&[u8], usize)], byte: impl Fn(&[u8]) -> Option<&u8>) -> String {
+    let mut places: Vec<(u8, usize)> = names
+        .iter()
+        .map(|(name, place)| (byte(name).copied().unwrap_or_default(), *place))
+        .collect();
+    places.sort_unstable();
+    let starts: Vec<usize> = (0..=256_u16)
+        .map(|byte| places.partition_point(|(known, _)| u16::from(*known) < byte))
+        .collect();
+    let places: Vec<usize> = places.into_iter().map(|(_, place)| place).collect();
+    format!("ByByte {{ places: &{places:?}, starts: &{starts:?} }}")
 }

@@ -9,6 +9,7 @@ use portcullis_shell::Span;
 use crate::analysis::Dashes;
 use crate::arg::Arg;
 use crate::effect::{Effect, EffectOn};
+use crate::few::Few;
 use crate::usage::Unknown;
 
 /// One thing a tool call would do: one simple command, one file that a redirection opens.
@@ -42,7 +43,7 @@ pub struct Act {
     /// ordinary use; an allow rule covers the act only if it names them.
     pub extras: Vec<usize>,
     /// The options that are given, as the catalog names them.
-    pub options: Vec<&'static str>,
+    pub options: Few<&'static str, 4>,
     /// Files that it may name on its output.
     pub prints: Vec<EffectOn>,
     /// Which words of what it prints may begin with a dash.

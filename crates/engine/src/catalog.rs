@@ -3,8 +3,11 @@
 //! The knowledge is data (`data/commands/*.toml`), compiled into static tables. To add a program,
 //! add a table to a file there with examples both ways; `tests/catalog.rs` checks them.
 
+mod lookup;
+
+pub use lookup::{find, names, programs};
+
 use crate::effect::Effects;
-use crate::shelf::shelf;
 
 include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
 
@@ -269,6 +272,11 @@ struct Name {
 }
 
 impl OptionSpec {
+    fn bytes(&self) -> &'static [u8] {
+        let at = self.name.at as usize;
+        TEXT.as_bytes().get(at..at + usize::from(self.name.len)).unwrap_or_default()
+    }
+
     /// Its name with dashes.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -442,75 +450,3 @@ const FLAG: OptionSpec = OptionSpec {
     quiet: false,
     finding: None,
 };
-
-/// Every program of the catalog.
-#[must_use]
-pub fn programs() -> &'static [Program] {
-    PROGRAMS
-}
-
-/// The names of all programs.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    NAMES.iter().map(|(name, _)| *name)
-}
-
-/// The program of this name.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static Program> {
-    let mut near = shelf(NAMES, STARTS, name.as_bytes()).iter();
-    let (_, place) = near.find(|(known, _)| *known == name)?;
-    PROGRAMS.get(usize::from(*place))
-}
-
-impl Entry {
-    /// The option of exactly this name.
-    #[must_use]
-    pub fn option(&self, name: &str) -> Option<&'static OptionSpec> {
-        // Names are sorted by length: most are told apart by that alone.
-        let order = |option: &OptionSpec| {
-            let by_length = usize::from(option.name.len).cmp(&name.len());
-            by_length.then_with(|| option.name().cmp(name))
-        };
-        let place = self.options.binary_search_by(order).ok()?;
-        self.options.get(place)
-    }
-
-    /// The long option that this text abbreviates, if it can only be one.
-    #[must_use]
-    pub fn abbreviated(&self, text: &str) -> Option<&'static OptionSpec> {
-        if text.len() < 3 {
-            return None;
-        }
-        let mut found = self.options.iter().filter(|option| option.name().starts_with(text));
-        let first = found.next()?;
-        found.next().is_none().then_some(first)
-    }
-
-    /// The sub-command of this name: exact names first, then the longest pattern.
-    #[must_use]
-    pub fn sub(&self, name: &str) -> Option<&'static Sub> {
-        let is_same = |known: &&&str| {
-            if self.fold { known.eq_ignore_ascii_case(name) } else { **known == name }
-        };
-        let exact = self.subs.iter().find(|sub| sub.names.iter().any(|known| is_same(&known)));
-        exact.or_else(|| {
-            let fitting = |sub: &&'static Sub| {
-                let fits = sub.names.iter().filter(|pattern| matches_verb(pattern, name));
-                fits.map(|pattern| pattern.len()).max()
-            };
-            self.subs.iter().filter(|sub| fitting(sub).is_some()).max_by_key(fitting)
-        })
-    }
-}
-
-/// Whether a name fits a pattern with at most one `*`.
-fn matches_verb(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => false,
-        Some((before, after)) => {
-            name.len() >= before.len() + after.len()
-                && name.starts_with(before)
-                && name.ends_with(after)
-        }
-    }
-}

@@ -23,7 +23,7 @@ pub enum Setting {
 #[must_use]
 pub fn setting(name: &str, value: Option<&str>) -> Setting {
     let has = |names: &[&str], globs: &[&str]| {
-        names.binary_search(&name).is_ok() || globs.iter().any(|glob| fits(glob, name))
+        names.binary_search(&name).is_ok() || fits_one(globs, name)
     };
     if NUMBERS.binary_search(&name).is_ok() {
         return if value.is_some_and(is_number) { Setting::Harmless } else { Setting::Loader };
@@ -33,8 +33,8 @@ pub fn setting(name: &str, value: Option<&str>) -> Setting {
         return if is_loaded { Setting::Loader } else { Setting::Harmless };
     }
     let is_harmless = value.is_some_and(|value| {
-        let mut pairs = VALUES.iter().filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-        pairs.any(|harmless| harmless == value)
+        let pair = || name.bytes().chain([b'=']).chain(value.bytes());
+        VALUES.binary_search_by(|known| known.bytes().cmp(pair())).is_ok()
     });
     if is_harmless {
         return Setting::Harmless;
@@ -72,10 +72,14 @@ fn names_a_file(value: &str) -> bool {
     value.starts_with(['/', '.', ':', '~']) || value.contains("/.")
 }
 
-/// Whether a name fits a pattern; most differ in their first letter.
-fn fits(glob: &str, name: &str) -> bool {
-    let (first, own) = (glob.bytes().next(), name.bytes().next());
-    (first == Some(b'*') || first == own) && glob::matches(glob, name)
+/// Whether a name fits one of these patterns, which are sorted: those that begin with a star stand
+/// before all others, and of these only those count that begin as the name does.
+fn fits_one(globs: &[&str], name: &str) -> bool {
+    let first = |text: &str| text.bytes().next();
+    let open = globs.iter().take_while(|glob| first(glob) == Some(b'*'));
+    let from = globs.partition_point(|glob| first(glob) < first(name));
+    let near = globs.iter().skip(from).take_while(|glob| first(glob) == first(name));
+    open.chain(near).any(|glob| glob::matches(glob, name))
 }
 
 /// Whether a program is known to read no variable but the listed ones, and to start nothing.
@@ -88,12 +92,12 @@ pub fn is_unmoved(program: &str) -> bool {
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let is_quiet = name.ends_with("_FILE") || name.ends_with("_PATH");
-    !is_quiet
-        && (SECRET.binary_search(&name).is_ok() || SECRET_GLOBS.iter().any(|glob| fits(glob, name)))
+    !is_quiet && (SECRET.binary_search(&name).is_ok() || fits_one(SECRET_GLOBS, name))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::{HARMLESS_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS, VALUES};
     use portcullis_shell::Dialect;
 
     use super::{Setting, meant, setting};
@@ -116,6 +120,15 @@ mod tests {
         ];
         for (name, value, want) in cases {
             assert_eq!(setting(name, value), want, "`{name}={value:?}`");
+        }
+    }
+
+    #[test]
+    fn lists_are_sorted_so_that_names_are_found() {
+        for list in [HARMLESS_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS, VALUES] {
+            assert!(list.is_sorted());
+            let is_open = |glob: &&str| glob.starts_with('*');
+            assert!(list.iter().skip_while(|glob| is_open(glob)).all(|glob| !is_open(glob)));
         }
     }
 

@@ -12,6 +12,7 @@ mod informed;
 mod ladder;
 mod opened;
 mod shut;
+mod speak;
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ use crate::world::World;
 pub(crate) use facts::Facts;
 pub(crate) use ladder::Step;
 
-use cover::Said;
+use speak::Said;
 
 /// How many reasons a verdict gives.
 const REASONS: usize = 16;
@@ -48,7 +49,7 @@ pub fn judge(policy: &Policy, call: &Call, world: &dyn World) -> Verdict {
     ground.folds_names = policy.opened.is_some();
     let shell = call.shell.unwrap_or(policy.shell);
     let specs = tool::readings(call, &policy.tools);
-    let mut readings: Vec<(&Spec, ToolActs)> =
+    let mut readings: Vec<(&Spec, ToolActs<'_>)> =
         specs.iter().map(|spec| (&**spec, tool::acts(spec, call, shell, &ground, world))).collect();
     // Of several readings those count whose field is there; if none has it, all of them do.
     if readings.len() > 1 && readings.iter().any(|(_, found)| found.has_subject) {
@@ -83,7 +84,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) spec: &'a Spec,
     /// The command as written, where there is one.
-    pub(crate) text: Option<String>,
+    pub(crate) text: Option<&'a str>,
     /// Whether shell syntax occurs that ends read-only under `exec.strict`.
     has_syntax: bool,
     /// Rules for the tool itself.
@@ -111,7 +112,7 @@ impl<'a> Bench<'a> {
         world: &'a dyn World,
         ground: &'a Ground,
         spec: &'a Spec,
-        found: ToolActs,
+        found: ToolActs<'a>,
     ) -> (Bench<'a>, Vec<Facts>) {
         let lists = [&*policy.rules, &*policy.added];
         let names = tool::names(spec, call);
@@ -144,7 +145,7 @@ impl<'a> Bench<'a> {
         };
         bench.asking = bench.said_by(Outcome::Ask);
         bench.denying = bench.said_by(Outcome::Deny);
-        if let Some(text) = &bench.text {
+        if let Some(text) = bench.text {
             let fitting = |outcome| bench.rules.speaks_of_raw(outcome, text);
             bench.raw = (fitting(Outcome::Ask), fitting(Outcome::Deny));
         }

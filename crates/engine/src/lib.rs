@@ -14,6 +14,7 @@ pub mod catalog;
 pub mod effect;
 pub mod environment;
 pub mod error;
+pub mod few;
 pub mod glob;
 pub mod guard;
 pub mod judge;

@@ -62,8 +62,11 @@ impl Ground {
         world: &dyn World,
     ) -> Ground {
         let is_here = root == cwd;
-        let cwd: Arc<str> = normalise(cwd, "/").into();
-        let root = if is_here { Arc::clone(&cwd) } else { normalise(root, "/").into() };
+        let shared = |path: &str| -> Arc<str> {
+            if is_normal(path) { path.into() } else { normalise(path, "/").into() }
+        };
+        let cwd = shared(cwd);
+        let root = if is_here { Arc::clone(&cwd) } else { shared(root) };
         let home = home.map(|home| normalise(home, "/"));
         let mut roots = vec![world.resolve(&root).unwrap_or_else(|| root.to_string())];
         for root in workspace {

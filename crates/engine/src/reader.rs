@@ -113,6 +113,12 @@ impl Reading<'_, '_> {
         self.act.args.get(1..).unwrap_or_default()
     }
 
+    /// The sub-commands, as written.
+    fn subs(&self) -> impl Iterator<Item = &str> {
+        let places = self.usage.subs.iter();
+        places.filter_map(|at| self.args().get(*at)).filter_map(Arg::as_known)
+    }
+
     /// The operands behind the sub-commands.
     fn operands(&self) -> Vec<Arg> {
         let at = self.usage.operands.iter();

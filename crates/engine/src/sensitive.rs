@@ -3,23 +3,25 @@
 //! The list is data (`data/sensitive_paths.toml`), compiled into a static table. To add a path,
 //! add a line there with examples both ways; `tests/sensitive.rs` checks them.
 
+mod fold;
 mod hint;
 mod overlap;
+mod piece;
 
 pub use overlap::may_share;
+pub use piece::{holds_a_name, is_in_a_name, may_end};
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::cell::OnceCell;
 
 use crate::glob;
 use crate::shelf::shelf;
-use hint::{Aims, Letters};
+use fold::folded;
+use hint::{Aim, Aims, Letters, Near};
 
 /// The compiled list.
 mod table {
     use super::Pattern;
-    use super::hint::{Hint, Letters};
+    use super::hint::{ByByte, Hint, Letters};
 
     include!(concat!(env!("OUT_DIR"), "/sensitive.rs"));
 }
@@ -66,17 +68,38 @@ pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
     let path = folded(path);
     let name = last(&path);
     let letters = Letters::of(name);
-    let unfiled = table::UNFILED.iter().filter(|(demanded, _)| letters.hold(*demanded));
-    let parts = path.as_bytes().split(|byte| *byte == b'/').filter(|part| !part.is_empty());
-    parts
-        .flat_map(filed)
-        .chain(unfiled.map(|(_, place)| place))
-        .map(|&place| usize::from(place))
-        .filter(|&place| table::HINTS.get(place).is_some_and(|hint| hint.may_fit(letters, access)))
-        .filter_map(|place| table::PATTERNS.get(place))
-        .filter(|pattern| pattern.fits_path(&path, name))
-        .max_by_key(|pattern| pattern.denies)
+    let mut found: Option<&Pattern> = None;
+    // Few paths come near any pattern.
+    let parts: OnceCell<Vec<&str>> = OnceCell::new();
+    let fits = |pattern: &&Pattern| {
+        pattern.may_fit_name(name)
+            && pattern.fits_path(parts.get_or_init(|| segments(&path).collect()))
+    };
+    let mut look = |place: u16| {
+        let place = usize::from(place);
+        let hint = table::HINTS.get(place).filter(|hint| hint.may_fit(letters, access));
+        let pattern = hint.and_then(|_| table::PATTERNS.get(place));
+        if let Some(pattern) = pattern.filter(fits)
+            && found.is_none_or(|found| pattern.denies >= found.denies)
+        {
+            found = Some(pattern);
+        }
+    };
+    for part in path.as_bytes().split(|byte| *byte == b'/') {
+        for place in filed(part) {
+            look(*place);
+        }
+    }
+    for (demanded, place) in table::UNFILED {
+        if letters.hold(*demanded) {
+            look(*place);
+        }
+    }
+    found
 }
+
+/// So many parts of a glob are looked up one by one.
+const FEW_PARTS: usize = 12;
 
 /// The entry that some file of an absolute pattern may fit, if the pattern aims at it; where the
 /// directory is not known (`is_anywhere`) only the name can tell.
@@ -98,81 +121,38 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     // How many directories and names behind the last unknown ones are written.
     let known = glob.rsplit("**").next().map_or(0, |tail| segments(tail).count());
     let parts: Vec<&str> = segments(&glob).collect();
-    let is_shared = |pattern: &&Pattern| {
+    let is_shared = |pattern: &Pattern| {
         (!is_anywhere || pattern.is_told_by(known))
             && pattern.concerns(access)
             && may_share(&parts, pattern.segments)
     };
-    // The nearest one is the shortest.
-    let nearness = |pattern: &&Pattern| (!pattern.denies, pattern.pattern.len(), pattern.pattern);
     let aims = Aims::of(&parts);
-    let hints = table::HINTS.iter().zip(table::PATTERNS);
-    hints
-        .filter(|(hint, _)| hint.may_be_aimed_at(&aims, access))
-        .map(|(_, pattern)| pattern)
-        .filter(is_shared)
+    // Each part has its own; beyond a few parts all are looked at, once.
+    let is_wide = parts.len() > FEW_PARTS;
+    let of_part = |(part, aim): (&&str, &Aim)| match aim.near() {
+        Near::Itself => filed(part.as_bytes()),
+        Near::Begins(first) => table::FIRST.of(first),
+        Near::Ends(last) => table::LAST.of(last),
+        Near::Any => table::FIRST.all(),
+        Near::Nobody => &[],
+    };
+    let few = parts.iter().zip(aims.parts()).take(if is_wide { 0 } else { FEW_PARTS });
+    let all = if is_wide { table::FIRST.all() } else { &[] };
+    let near = few.flat_map(of_part).chain(all);
+    // The nearest one is the shortest, and of those the first on the list.
+    let nearness = |(place, pattern): &(usize, &Pattern)| {
+        (!pattern.denies, pattern.pattern.len(), pattern.pattern, *place)
+    };
+    near.chain(table::OPEN)
+        .map(|place| usize::from(*place))
+        .filter(|place| {
+            table::HINTS.get(*place).is_some_and(|hint| hint.may_be_aimed_at(&aims, access))
+        })
+        .filter_map(|place| Some((place, table::PATTERNS.get(place)?)))
+        .filter(|(_, pattern)| is_shared(pattern))
         .min_by_key(nearness)
+        .map(|(_, pattern)| pattern)
 }
-
-/// Whether a text, or the last name of a path, is found in some listed pattern.
-#[must_use]
-pub fn is_in_a_name(text: &str) -> bool {
-    let text = text.to_lowercase();
-    let text = text.rsplit('/').next().unwrap_or_default();
-    !text.is_empty()
-        && has_pairs(text)
-        && table::PATTERNS.iter().any(|pattern| pattern.pattern.contains(text))
-}
-
-/// Whether every two letters of a text stand beside one another in some listed pattern; most
-/// texts have two that do not.
-fn has_pairs(text: &str) -> bool {
-    static PAIRS: OnceLock<BTreeSet<[u8; 2]>> = OnceLock::new();
-    let pairs = PAIRS.get_or_init(|| {
-        let texts = table::PATTERNS.iter().map(|pattern| pattern.pattern.as_bytes());
-        texts.flat_map(|text| text.windows(2).filter_map(|pair| pair.try_into().ok())).collect()
-    });
-    text.as_bytes()
-        .windows(2)
-        .all(|pair| <[u8; 2]>::try_from(pair).is_ok_and(|pair| pairs.contains(&pair)))
-}
-
-/// Whether a text has in it what the name of a secret is recognised by.
-#[must_use]
-pub fn holds_a_name(text: &str) -> bool {
-    let text = text.to_lowercase();
-    let told = |pattern: &Pattern| {
-        let name = pattern.segments.last().copied().unwrap_or_default();
-        let told = name.split(['*', '?']).max_by_key(|part| part.len()).unwrap_or_default();
-        told.len() >= SHORTEST_TOLD && text.contains(told)
-    };
-    table::PATTERNS.iter().filter(|pattern| pattern.reads).any(told)
-}
-
-/// Whether the name of a secret may end so.
-#[must_use]
-pub fn may_end(ending: &str) -> bool {
-    let ending = ending.to_lowercase();
-    let name = last(&ending);
-    if ending.contains('/') {
-        return find(&format!("/-/{name}"), Access::Read).is_some();
-    }
-    let ends = |pattern: &Pattern| {
-        let listed = pattern.segments.last().copied().unwrap_or_default();
-        let tail = listed.rsplit(['*', '?']).next().unwrap_or_default();
-        if !tail.is_empty() {
-            return name.ends_with(tail) || tail.ends_with(name);
-        }
-        // Behind its beginning anything may follow.
-        let head = listed.split(['*', '?']).next().unwrap_or_default();
-        let mut begun = (0..head.len().saturating_sub(1)).filter_map(|at| head.get(at..));
-        begun.any(|rest| name.starts_with(rest))
-    };
-    table::PATTERNS.iter().filter(|pattern| pattern.reads).any(ends)
-}
-
-/// Less than this does not tell the name of a secret.
-const SHORTEST_TOLD: usize = 4;
 
 /// The places of patterns that are filed under a segment.
 fn filed(segment: &[u8]) -> &'static [u16] {
@@ -296,16 +276,16 @@ impl Pattern {
         self.segments.last() == Some(&"**")
     }
 
-    fn fits_path(&self, path: &str, name: &str) -> bool {
-        // Most are told apart by the name alone.
-        if self.segments.last().is_some_and(|last| *last != "**" && !fits_name(last, name)) {
-            return false;
-        }
-        let path: Vec<&str> = segments(path).collect();
-        fits_all(self.segments, &path)
+    /// Whether a path of this name may fit: most are told apart by it alone.
+    fn may_fit_name(&self, name: &str) -> bool {
+        self.segments.last().is_none_or(|last| *last == "**" || fits_name(last, name))
+    }
+
+    fn fits_path(&self, path: &[&str]) -> bool {
+        fits_all(self.segments, path)
             && !self.except.iter().any(|except| {
                 let except: Vec<&str> = segments(except).collect();
-                fits_all(&except, &path)
+                fits_all(&except, path)
             })
     }
 }
@@ -363,75 +343,4 @@ fn fits_segments(pattern: &[&str], path: &[&str]) -> bool {
 /// Most segments are plain names.
 fn fits_name(segment: &str, name: &str) -> bool {
     segment == name || is_open(segment) && glob::matches(segment, name)
-}
-
-/// The bytes that stay as they are when a path is folded.
-static PLAIN: [bool; 256] = plain();
-
-#[expect(clippy::indexing_slicing, reason = "made by the compiler, which sees the bounds")]
-const fn plain() -> [bool; 256] {
-    let (mut plain, mut byte) = ([false; 256], b'!');
-    while byte <= b'}' {
-        plain[byte as usize] = !matches!(byte, b':' | b'A'..=b'Z' | b'\\');
-        byte += 1;
-    }
-    plain
-}
-
-/// The path as the list has it: lower case, `\` as a separator.
-fn folded(path: &str) -> Cow<'_, str> {
-    // A dot before a separator, or at the end, may not count.
-    let mut is_dot = false;
-    let is_plain = path.bytes().all(|byte| {
-        let is_end = byte == b'/' && is_dot;
-        is_dot = byte == b'.';
-        PLAIN.get(usize::from(byte)).is_some_and(|plain| *plain) && !is_end
-    });
-    if is_plain && !is_dot {
-        return Cow::Borrowed(path);
-    }
-    // Some volumes take letters for one another that only look alike in other case, and ignore
-    // characters that nobody sees.
-    let mut out = String::with_capacity(path.len());
-    for letter in path.chars().flat_map(char::to_lowercase) {
-        match letter {
-            '\\' => out.push('/'),
-            '\u{ad}'
-            | '\u{34f}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{307}' => {}
-            'ſ' => out.push('s'),
-            'ß' => out.push_str("ss"),
-            'ﬀ' => out.push_str("ff"),
-            'ﬁ' => out.push_str("fi"),
-            'ﬂ' => out.push_str("fl"),
-            'ﬃ' => out.push_str("ffi"),
-            'ﬄ' => out.push_str("ffl"),
-            'ﬅ' | 'ﬆ' => out.push_str("st"),
-            _ => out.push(letter),
-        }
-    }
-    if !out.split('/').any(|name| stripped(name) != name) {
-        return Cow::Owned(out);
-    }
-    let names: Vec<&str> = out.split('/').map(stripped).collect();
-    Cow::Owned(names.join("/"))
-}
-
-/// A name as some volumes take it: without dots and blanks at its end, without the stream behind
-/// a colon, and its short form as the long one.
-fn stripped(name: &str) -> &str {
-    let end = |letter: char| letter == '.' || letter.is_whitespace() || letter.is_control();
-    let bare = name.trim_end_matches(end);
-    let bare = if bare.is_empty() { name } else { bare };
-    match bare.split_once(':') {
-        Some((file, _)) if file.len() > 1 && file.starts_with('.') => file.trim_end_matches(end),
-        _ if bare == "git~1" => ".git",
-        _ => bare,
-    }
 }

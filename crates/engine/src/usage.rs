@@ -16,6 +16,7 @@ use portcullis_shell::Span;
 use crate::arg::{Arg, Text};
 use crate::catalog::{Entry, OptionSpec, Style, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn, Effects};
+use crate::few::Few;
 
 /// What a command line says once its options are understood.
 #[derive(Clone, Debug)]
@@ -30,12 +31,12 @@ pub struct Usage {
     pub values: Vec<Given>,
     /// Where the command begins that it runs: a place among the arguments.
     pub command: Option<usize>,
-    /// The sub-commands, as written.
-    pub subs: Vec<String>,
+    /// The sub-commands, by their places.
+    pub subs: Few<usize, 4>,
     /// The options that were given, with their values.
     pub options: Vec<GivenOption>,
     /// The operands that stand behind the sub-commands, by their places.
-    pub operands: Vec<usize>,
+    pub operands: Few<usize, 8>,
     /// Guards that the table names.
     pub findings: Vec<&'static str>,
     /// Rules of its arguments that no table can hold.
@@ -109,17 +110,16 @@ impl Usage {
 pub fn read(entry: &'static Entry, args: &[Arg]) -> Usage {
     let mut reader = Reader::new(entry, args);
     reader.run();
-    reader.finish()
+    reader.finish();
+    reader.usage
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that was seen so far")]
 pub(crate) struct Reader<'a> {
     /// The entry of the innermost sub-command so far, and those around it.
     entry: &'static Entry,
-    outer: Vec<&'static Entry>,
+    outer: Few<&'static Entry, 4>,
     args: &'a [Arg],
-    /// The places of operands behind the sub-commands.
-    operands: Vec<usize>,
     usage: Usage,
     /// Whether an option makes the files that would be read be written.
     edits: Option<usize>,
@@ -127,7 +127,7 @@ pub(crate) struct Reader<'a> {
     has_unless: bool,
     has_target: bool,
     /// Words that named services so far.
-    services: Vec<&'a str>,
+    services: Few<&'a str, 4>,
     /// What the verb of a service does.
     verb: Option<Effects>,
     /// Findings of options, which a dry run drops.
@@ -142,18 +142,17 @@ impl<'a> Reader<'a> {
     fn new(entry: &'static Entry, args: &'a [Arg]) -> Reader<'a> {
         Reader {
             entry,
-            outer: Vec::new(),
+            outer: Few::new(entry),
             args,
-            operands: Vec::new(),
             usage: Usage {
                 entry,
                 effects: Vec::new(),
                 option_effects: 0,
                 values: Vec::new(),
                 command: None,
-                subs: Vec::new(),
+                subs: Few::new(0),
                 options: Vec::new(),
-                operands: Vec::new(),
+                operands: Few::new(0),
                 findings: Vec::new(),
                 reader: None,
                 wraps: Wraps::No,
@@ -168,7 +167,7 @@ impl<'a> Reader<'a> {
             is_listing: false,
             has_unless: false,
             has_target: false,
-            services: Vec::new(),
+            services: Few::new(""),
             verb: None,
             option_findings: Vec::new(),
             has_unlisted: false,
@@ -185,7 +184,7 @@ impl<'a> Reader<'a> {
                 if !self.operand(at - 1) {
                     return;
                 }
-                options_end |= self.entry.style == Style::Posix && !self.operands.is_empty();
+                options_end |= self.entry.style == Style::Posix && !self.usage.operands.is_empty();
                 continue;
             }
             let before = at - 1;
@@ -204,7 +203,7 @@ impl<'a> Reader<'a> {
                     let runs =
                         self.entry.operands.iter().any(|role| role.kind == ValueKind::Command);
                     if !runs {
-                        self.operands.push(at - 1);
+                        self.usage.operands.push(at - 1);
                     } else if !self.operand(at - 1) {
                         return;
                     }
@@ -238,7 +237,7 @@ impl<'a> Reader<'a> {
                 || entry.options.iter().any(OptionSpec::is_dangerous)
                 || !entry.when.is_empty()
         });
-        let decides = !self.entry.subs.is_empty() && self.operands.is_empty();
+        let decides = !self.entry.subs.is_empty() && self.usage.operands.is_empty();
         if may_harm || decides {
             let message = "it is not known whether this word begins with a dash, which would make it \
                  an option; write it out, or put `--` before it";

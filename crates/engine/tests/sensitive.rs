@@ -82,3 +82,10 @@ fn opened(path: &str) -> Vec<String> {
     }
     all
 }
+
+#[test]
+fn a_glob_of_many_parts_is_gone_through_once() {
+    // Part by part this would take minutes.
+    let glob = "/*q7*".repeat(8_000);
+    assert!(sensitive::aimed_at(&glob, Access::Read, false).is_none());
+}

@@ -4,6 +4,7 @@
 //! gives the same answers again, on any machine. What cannot be looked at is never harmless:
 //! it has no physical path, and more than one name may lead to it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -40,6 +41,8 @@ pub struct Answers {
 #[derive(Debug, Default)]
 pub struct Live {
     answers: RefCell<Answers>,
+    /// The ways to the paths that were asked about; none where one could not be told.
+    ways: RefCell<BTreeMap<String, Option<Way>>>,
 }
 
 impl Live {
@@ -54,6 +57,20 @@ impl Live {
     pub fn answers(&self) -> Answers {
         self.answers.borrow().clone()
     }
+
+    /// The way to a path, from the nearest directory on it whose way is known already: nearly all
+    /// paths of a call lie below its working directory.
+    fn way(&self, path: &str) -> Option<Way> {
+        let ways = self.ways.borrow();
+        let mut above = path;
+        while let Some((directory, _)) = above.rsplit_once('/') {
+            if let Some(way) = ways.get(directory) {
+                return way.clone()?.walk(path.get(directory.len()..)?);
+            }
+            above = directory;
+        }
+        Way::default().walk(path)
+    }
 }
 
 impl World for Live {
@@ -65,7 +82,9 @@ impl World for Live {
         if let Some(known) = self.answers.borrow().resolved.get(path) {
             return known.clone();
         }
-        let resolved = resolve(path);
+        let way = self.way(path);
+        let resolved = way.as_ref().map(Way::end);
+        self.ways.borrow_mut().insert(path.to_owned(), way);
         self.answers.borrow_mut().resolved.insert(path.to_owned(), resolved.clone());
         resolved
     }
@@ -135,57 +154,65 @@ impl World for Recorded {
     }
 }
 
-/// The physical path: component by component, as the kernel walks it.
-fn resolve(path: &str) -> Option<String> {
-    let mut walked = String::with_capacity(path.len());
-    // What is still to be walked, the next component last.
-    let mut ahead: Vec<String> = components(path);
-    let mut links = 0;
-    let mut is_missing = false;
-    while let Some(component) = ahead.pop() {
-        if component == ".." {
-            // A link that leads through a directory that is not there leads nowhere yet.
-            if is_missing {
-                return None;
-            }
-            walked.truncate(walked.rfind('/').unwrap_or(0));
-            continue;
-        }
-        match own_view(&walked, &component) {
-            OwnView::Elsewhere => return None,
-            OwnView::Kept => {
-                walked.push('/');
-                walked.push_str(&component);
-                continue;
-            }
-            OwnView::Ordinary => {}
-        }
-        let parent = walked.len();
-        walked.push('/');
-        walked.push_str(&component);
-        if is_missing {
-            continue;
-        }
-        match fs::symlink_metadata(&walked) {
-            Ok(metadata) if metadata.is_symlink() => {
-                links += 1;
-                if links > MOST_LINKS {
+/// The way to a file: component by component, as the kernel walks it.
+#[derive(Clone, Debug, Default)]
+struct Way {
+    /// The physical path so far; empty at the root.
+    walked: String,
+    /// How many links were followed.
+    links: usize,
+    /// Whether there is nothing of that name.
+    is_missing: bool,
+}
+
+impl Way {
+    /// Walks on; none where it cannot be told where that leads.
+    fn walk(mut self, path: &str) -> Option<Way> {
+        // What is still to be walked, the next component last.
+        let mut ahead: Vec<Cow<'_, str>> = components(path).map(Cow::Borrowed).collect();
+        self.walked.reserve(path.len());
+        while let Some(component) = ahead.pop() {
+            if component == ".." {
+                // A link that leads through a directory that is not there leads nowhere yet.
+                if self.is_missing {
                     return None;
                 }
-                let target = fs::read_link(&walked).ok()?;
-                let target = target.to_str()?;
-                walked.truncate(if target.starts_with('/') { 0 } else { parent });
-                ahead.extend(components(target));
+                self.walked.truncate(self.walked.rfind('/').unwrap_or(0));
+                continue;
             }
-            Ok(_) => {}
-            Err(error) if is_absence(&error) => is_missing = true,
-            Err(_) => return None,
+            let view = own_view(&self.walked, &component);
+            let parent = self.walked.len();
+            self.walked.push('/');
+            self.walked.push_str(&component);
+            match view {
+                OwnView::Elsewhere => return None,
+                OwnView::Kept => continue,
+                OwnView::Ordinary if self.is_missing => continue,
+                OwnView::Ordinary => {}
+            }
+            match fs::symlink_metadata(&self.walked) {
+                Ok(metadata) if metadata.is_symlink() => {
+                    self.links += 1;
+                    if self.links > MOST_LINKS {
+                        return None;
+                    }
+                    let target = fs::read_link(&self.walked).ok()?;
+                    let target = target.to_str()?;
+                    self.walked.truncate(if target.starts_with('/') { 0 } else { parent });
+                    ahead.extend(components(target).map(|part| Cow::Owned(part.to_owned())));
+                }
+                Ok(_) => {}
+                Err(error) if is_absence(&error) => self.is_missing = true,
+                Err(_) => return None,
+            }
         }
+        Some(self)
     }
-    if walked.is_empty() {
-        walked.push('/');
+
+    /// Where it leads.
+    fn end(&self) -> String {
+        if self.walked.is_empty() { "/".to_owned() } else { self.walked.clone() }
     }
-    Some(walked)
 }
 
 /// How a component is to be taken that may mean something else in another process.
@@ -218,9 +245,8 @@ fn own_view(directory: &str, component: &str) -> OwnView {
 }
 
 /// The parts of a path, the first one last.
-fn components(path: &str) -> Vec<String> {
-    let is_part = |part: &&str| !part.is_empty() && *part != ".";
-    path.rsplit('/').filter(is_part).map(str::to_owned).collect()
+fn components(path: &str) -> impl Iterator<Item = &str> {
+    path.rsplit('/').filter(|part| !part.is_empty() && *part != ".")
 }
 
 /// Whether an error says that there is nothing of that name.

@@ -31,7 +31,8 @@ const LONGEST: usize = 256;
 pub fn scan(text: &[u8]) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut layer = Layer { text: text.to_vec(), places: None };
-    let mut known = BTreeSet::new();
+    // The texts found so far; none until there is a second reading.
+    let mut known: Option<BTreeSet<Vec<u8>>> = None;
     loop {
         for reading in Reading::of(&layer.text) {
             let mut scan = Scan::new(&layer.text, reading);
@@ -44,9 +45,17 @@ pub fn scan(text: &[u8]) -> Vec<Token> {
             if reading.decodes {
                 scan.push_quoted(&mut found);
             }
-            let is_first = tokens.is_empty();
+            if tokens.is_empty() {
+                tokens = found;
+                for token in &mut tokens {
+                    token.span = layer.locate(token.span);
+                }
+                continue;
+            }
+            let texts = |token: &Token| token.text.clone();
+            let known = known.get_or_insert_with(|| tokens.iter().map(texts).collect());
             for mut token in found {
-                if known.insert(token.text.clone()) || is_first {
+                if known.insert(token.text.clone()) {
                     token.span = layer.locate(token.span);
                     tokens.push(token);
                 }

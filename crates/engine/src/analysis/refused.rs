@@ -129,10 +129,9 @@ impl Unread {
         tokens
             .into_iter()
             .map(|token| {
-                Arg::new(
-                    Text::Known(String::from_utf8_lossy(&token.text).into_owned()),
-                    shift(token.span),
-                )
+                let text = String::from_utf8(token.text)
+                    .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+                Arg::new(Text::Known(text), shift(token.span))
             })
             .collect()
     }

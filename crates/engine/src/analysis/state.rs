@@ -57,6 +57,16 @@ pub struct Held {
     pub told: Vec<(String, Rc<[String]>)>,
 }
 
+/// What is only known of the words of one tree; the fields are those of [`Held`].
+#[derive(Debug, Default)]
+pub(super) struct Aside {
+    sets: Option<Rc<Sets>>,
+    operands: BTreeSet<String>,
+    lines: BTreeSet<String>,
+    rounds: Vec<(String, Rc<[String]>)>,
+    told: Vec<(String, Rc<[String]>)>,
+}
+
 /// A function of the script.
 #[derive(Clone, Debug)]
 pub struct Function {
@@ -105,6 +115,32 @@ impl State {
         self.directory.as_deref().filter(|_| !is_taken)
     }
 
+    /// Puts aside what is only known of the words of one tree.
+    pub(super) fn set_aside(&mut self) -> Option<Aside> {
+        if !self.held.has_aside() {
+            return None;
+        }
+        let held = Rc::make_mut(&mut self.held);
+        Some(Aside {
+            sets: held.sets.take(),
+            operands: std::mem::take(&mut held.operands),
+            lines: std::mem::take(&mut held.lines),
+            rounds: std::mem::take(&mut held.rounds),
+            told: std::mem::take(&mut held.told),
+        })
+    }
+
+    /// Takes back what was put aside, in place of what was learned since.
+    pub(super) fn take_back(&mut self, aside: Option<Aside>) {
+        if aside.is_none() && !self.held.has_aside() {
+            return;
+        }
+        let held = Rc::make_mut(&mut self.held);
+        let Aside { sets, operands, lines, rounds, told } = aside.unwrap_or_default();
+        (held.sets, held.operands, held.lines) = (sets, operands, lines);
+        (held.rounds, held.told) = (rounds, told);
+    }
+
     /// Takes over what a function may leave behind, whenever it runs.
     pub(super) fn outlive(&mut self, after: State) {
         if Rc::ptr_eq(&self.held, &after.held) {
@@ -141,6 +177,14 @@ impl DerefMut for State {
 }
 
 impl Held {
+    fn has_aside(&self) -> bool {
+        self.sets.is_some()
+            || !self.operands.is_empty()
+            || !self.lines.is_empty()
+            || !self.rounds.is_empty()
+            || !self.told.is_empty()
+    }
+
     fn outlive(&mut self, after: Held) {
         self.is_poisoned |= after.is_poisoned;
         self.has_dotglob |= after.has_dotglob;

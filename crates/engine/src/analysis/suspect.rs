@@ -34,8 +34,9 @@ impl Analysis<'_> {
             }
         }
         // A program of the workspace that bears our name.
-        let is_built = usage.subs.first().is_some_and(|sub| sub == "run")
-            && act.args.iter().any(|arg| arg.prefix().contains("portcullis"));
+        let sub = usage.subs.first().and_then(|at| act.args.get(at + 1)).and_then(Arg::as_known);
+        let is_built =
+            sub == Some("run") && act.args.iter().any(|arg| arg.prefix().contains("portcullis"));
         if is_built && let Some(at) = act.args.iter().position(|arg| arg.as_known() == Some("--")) {
             let mut words = vec![Arg::known("portcullis")];
             words.extend(act.args.iter().skip(at + 1).cloned());

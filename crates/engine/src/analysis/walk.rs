@@ -29,16 +29,10 @@ pub(crate) enum Feed {
 /// Walks a whole tree; `within` is where its text stands if it is part of another.
 pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, within: Option<Span>) {
     // What a tree sets says nothing about another.
-    let outer = (analysis.state.sets.take(), std::mem::take(&mut analysis.state.operands));
-    let lines = std::mem::take(&mut analysis.state.lines);
-    let rounds = std::mem::take(&mut analysis.state.rounds);
-    let told = std::mem::take(&mut analysis.state.told);
+    let outer = analysis.state.set_aside();
     let forgets = analysis.forgets.take();
     Walk { analysis, tree, within }.script(tree.root());
-    (analysis.state.sets, analysis.state.operands) = outer;
-    analysis.state.lines = lines;
-    analysis.state.rounds = rounds;
-    analysis.state.told = told;
+    analysis.state.take_back(outer);
     analysis.forgets = forgets;
 }
 

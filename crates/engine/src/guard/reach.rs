@@ -48,12 +48,16 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         found.about("self_protection", "talks to Portcullis' own socket");
     }
     let is_package = |arg: &Arg| {
-        let name = arg.written().rsplit('/').next().unwrap_or_default();
-        matches!(name, "portcullis" | "portcullis-cli" | "portcullis-hook")
+        const NAMES: [&str; 3] = ["portcullis", "portcullis-cli", "portcullis-hook"];
+        let text = arg.written();
+        let before = NAMES.iter().find_map(|name| text.strip_suffix(name));
+        before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
     };
-    let removes = base.is_some_and(|name| lists::INSTALLERS.contains(&name))
-        && act.args.iter().any(|arg| lists::REMOVALS.contains(&arg.written()));
-    if removes && act.args.iter().skip(1).any(is_package) {
+    let removes = || {
+        base.is_some_and(|name| lists::INSTALLERS.contains(&name))
+            && act.args.iter().any(|arg| lists::REMOVALS.contains(&arg.written()))
+    };
+    if act.args.iter().skip(1).any(is_package) && removes() {
         found.about("self_protection", "removes Portcullis");
     }
     // Under another name nothing would know it.

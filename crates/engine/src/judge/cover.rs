@@ -1,17 +1,13 @@
-//! What rules and the workspace say about one act.
+//! What allow rules and the workspace say about one act, and what it is about.
 
-use super::facts::is_stream;
-use super::{Bench, Facts};
 use std::borrow::Cow;
-use std::cell::Cell;
 
-use portcullis_shell::Span;
-
+use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
 use crate::arg::{Arg, Text};
-use crate::catalog;
 use crate::effect::{Effect, Target};
 use crate::environment::{self, Setting};
+use crate::few::Few;
 use crate::lists;
 use crate::place::{Place, Touched};
 use crate::rule::paths::Meant;
@@ -19,24 +15,13 @@ use crate::rule::{Command, Input, Rule};
 use crate::tool::{self, Field, ToolKind};
 use crate::verdict::Outcome;
 
-/// What the rules of one outcome say, whatever the act.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Said<'a> {
-    /// The first of them for the tool.
-    pub(super) any: Option<&'a Rule>,
-    /// One for the whole tool.
-    whole: Option<&'a Rule>,
-    /// Whether there is none, for the tool or for the files that it touches.
-    is_silent: bool,
-}
-
 /// How many bytes of a command a message quotes.
 const QUOTED: usize = 80;
 
 impl<'a> Bench<'a> {
     /// What an act is about, for messages.
     pub(crate) fn subject(&self, facts: &Facts) -> Cow<'_, str> {
-        if let Some(text) = &self.text {
+        if let Some(text) = self.text {
             let span = facts.act.span;
             let bytes = if span.is_empty() { text.as_bytes() } else { span.of(text.as_bytes()) };
             // A little more than is quoted, so that it shows that something is missing.
@@ -65,163 +50,6 @@ impl<'a> Bench<'a> {
             }
         };
         quote(&subject).into_owned().into()
-    }
-
-    /// Tells whether a rule may speak about a command that begins with a word, or about the text
-    /// there.
-    pub(super) fn concerns(&self) -> impl Fn(&Arg, Span) -> bool {
-        const STRICT: [Outcome; 2] = [Outcome::Deny, Outcome::Ask];
-        let always = self.raw.0.or(self.raw.1).or(self.asking.whole).or(self.denying.whole);
-        // Many words stand in one text.
-        let seen: Cell<Option<(Span, bool)>> = Cell::new(None);
-        move |word: &Arg, span: Span| {
-            let first = as_written(word);
-            let base = word.as_known().and_then(|word| word.rsplit('/').next());
-            let plain = base.and_then(plain_name);
-            let words = [first, base.filter(|base| Some(*base) != first), plain];
-            let fits = || {
-                if let Some((_, fits)) = seen.get().filter(|(known, _)| *known == span) {
-                    return fits;
-                }
-                let raw = self.raw_text(span);
-                let mut strict = STRICT.into_iter();
-                let fits = strict.any(|outcome| self.rules.speaks_of_raw(outcome, raw).is_some());
-                seen.set(Some((span, fits)));
-                fits
-            };
-            always.is_some()
-                || STRICT.into_iter().any(|outcome| self.rules.begins(outcome, &words))
-                || fits()
-        }
-    }
-
-    /// What the rules of an outcome say at all.
-    pub(super) fn said_by(&self, outcome: Outcome) -> Said<'a> {
-        let any = self.rules.any(outcome);
-        let others = [&self.writers, &self.readers];
-        let is_silent = any.is_none() && others.iter().all(|rules| rules.any(outcome).is_none());
-        Said { any, whole: self.rules.whole(outcome), is_silent }
-    }
-
-    fn said(&self, outcome: Outcome) -> Said<'a> {
-        match outcome {
-            Outcome::Ask => self.asking,
-            Outcome::Deny => self.denying,
-            Outcome::Allow => self.said_by(outcome),
-        }
-    }
-
-    /// The text of the command at a place.
-    fn raw_text(&self, span: Span) -> &str {
-        let text = self.text.as_deref().unwrap_or_default();
-        text.get(span.start as usize..span.end as usize).unwrap_or_default()
-    }
-
-    /// A deny or ask rule that speaks about an act.
-    pub(super) fn speaking(&self, outcome: Outcome, facts: &Facts) -> Option<&'a Rule> {
-        let said = self.said(outcome);
-        if self.has_fault {
-            return said.any;
-        }
-        if said.whole.is_some() {
-            return said.whole;
-        }
-        if self.spec.kind == ToolKind::Shell {
-            return self.speaking_of_shell(outcome, facts);
-        }
-        if let Some(custom) = self.custom {
-            return self.rules.by_custom(outcome, &**custom, &self.call.input);
-        }
-        let mut places = facts.touched.iter().filter_map(|touched| touched.place.as_ref());
-        match self.spec.kind {
-            ToolKind::Read | ToolKind::Write | ToolKind::Edit | ToolKind::Patch => {
-                places.find_map(|place| {
-                    self.rules.speaks_of_path(outcome, place, Meant::File, self.ground, self.world)
-                })
-            }
-            ToolKind::Search => {
-                let of = |place: &Place| {
-                    let (ground, world) = (self.ground, self.world);
-                    self.rules.speaks_of_path(outcome, place, Meant::Search, ground, world)
-                };
-                places.find_map(of).or_else(|| self.searched().iter().find_map(of))
-            }
-            ToolKind::Shell
-            | ToolKind::Fetch
-            | ToolKind::Agent
-            | ToolKind::Mcp
-            | ToolKind::Other => {
-                let lookup = |key: &str| self.values(key, facts);
-                let input = Input { canonical: &self.canonical, lookup: &lookup };
-                self.rules.speaks_of_input(outcome, &input)
-            }
-        }
-    }
-
-    fn speaking_of_shell(&self, outcome: Outcome, facts: &Facts) -> Option<&'a Rule> {
-        let act = &facts.act;
-        if self.said(outcome).is_silent {
-            return None;
-        }
-        let raw = if outcome == Outcome::Ask { self.raw.0 } else { self.raw.1 };
-        let found = self.speaking_of_words(outcome, act).or(raw);
-        found.or_else(|| {
-            let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
-            touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
-                || {
-                    let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
-                    perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
-                },
-            )
-        })
-    }
-
-    /// The rule that speaks about the words of a command, or about its text.
-    fn speaking_of_words(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
-        let raw = self.raw_text(act.span);
-        let first = act.args.first().and_then(as_written);
-        let base = act.base_name().filter(|base| Some(*base) != first);
-        let plain = act.base_name().and_then(plain_name);
-        if !self.rules.begins(outcome, &[first, base, plain]) {
-            return self.rules.speaks_of_raw(outcome, raw);
-        }
-        let args = known(act);
-        let mut others = Vec::new();
-        let base = act.base_name().filter(|base| Some(*base) != act.program());
-        for name in [base, plain].into_iter().flatten() {
-            let mut short = args.clone();
-            if let Some(program) = short.first_mut() {
-                *program = Some(name);
-            }
-            others.push(short);
-        }
-        if !act.globals.is_empty() {
-            others.extend(
-                others.iter().chain([&args]).map(|args| without(args, act)).collect::<Vec<_>>(),
-            );
-        }
-        let command = Command { args: &args, others: &others, extras: &[], raw };
-        self.rules.speaks_of_command(outcome, &command)
-    }
-
-    /// The rule of the writing or reading tools that speaks about a file a command touches.
-    fn speaking_of_file(&self, outcome: Outcome, touched: &Touched) -> Option<&'a Rule> {
-        let place = touched.place.as_ref()?;
-        let (rules, meant) = match touched.effect {
-            Effect::Write | Effect::Delete if touched.is_pattern && !touched.is_deep => {
-                (&self.writers, Meant::Pattern)
-            }
-            Effect::Read if touched.is_pattern && !touched.is_listing => {
-                (&self.readers, Meant::Pattern)
-            }
-            Effect::Write | Effect::Delete if touched.is_deep => (&self.writers, Meant::Tree),
-            Effect::Write | Effect::Delete | Effect::Change => (&self.writers, Meant::File),
-            Effect::Read if touched.is_listing => return None,
-            Effect::Read if touched.is_deep => (&self.readers, Meant::Tree),
-            Effect::Read | Effect::Execute | Effect::Connect => (&self.readers, Meant::File),
-            Effect::Query | Effect::Escalate | Effect::Unknown => return None,
-        };
-        rules.speaks_of_path(outcome, place, meant, self.ground, self.world)
     }
 
     /// The allow rule that covers an act, if one does.
@@ -344,7 +172,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The search pattern of a listing tool as a path below its root.
-    fn searched(&self) -> Vec<Place> {
+    pub(super) fn searched(&self) -> Vec<Place> {
         let get = |field: Field| {
             let mut names = self.spec.field(field).iter();
             names.find_map(|name| tool::member(&self.call.input, name)?.as_str())
@@ -365,7 +193,7 @@ impl<'a> Bench<'a> {
     }
 
     /// What an act says for a key of a rule about inputs.
-    fn values(&self, key: &str, facts: &Facts) -> Vec<String> {
+    pub(super) fn values(&self, key: &str, facts: &Facts) -> Vec<String> {
         let address = facts.act.effects.iter().find_map(|on| match &on.target {
             Target::Host(address) => Some(address.as_str()),
             Target::Path(_)
@@ -421,15 +249,8 @@ fn scalars(value: &serde_json::Value) -> Vec<String> {
     }
 }
 
-/// The name of a GNU program where no other has it: `touch` for `gtouch`, which is the same one.
-fn plain_name(base: &str) -> Option<&str> {
-    let plain = base.strip_prefix('g')?;
-    let (one, other) = (catalog::find(plain)?, catalog::find(base)?);
-    std::ptr::eq(one.entry, other.entry).then_some(plain)
-}
-
 /// The arguments, where they are known; a home is known as it is written.
-fn known(act: &Act) -> Vec<Option<&str>> {
+pub(super) fn known(act: &Act) -> Few<Option<&str>, 12> {
     act.args.iter().map(as_written).collect()
 }
 
@@ -442,7 +263,7 @@ pub(crate) fn as_written(arg: &Arg) -> Option<&str> {
 }
 
 /// The arguments without the options before the sub-command.
-fn without<'a>(args: &[Option<&'a str>], act: &Act) -> Vec<Option<&'a str>> {
+pub(super) fn without<'a>(args: &[Option<&'a str>], act: &Act) -> Vec<Option<&'a str>> {
     let kept = args.iter().enumerate().filter(|(place, _)| !act.globals.contains(place));
     kept.map(|(_, arg)| *arg).collect()
 }

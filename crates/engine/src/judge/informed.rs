@@ -215,7 +215,7 @@ fn is_fed(bench: &Bench<'_>, act: &Act) -> bool {
         .iter()
         .skip(1)
         .all(|arg| arg.as_known().is_some_and(|word| matches!(word, "-" | "-s" | "-x" | "-e")));
-    let text = bench.text.as_deref().unwrap_or_default();
+    let text = bench.text.unwrap_or_default();
     let before = text.get(..act.span.start as usize).unwrap_or_default().trim_end();
     let is_piped = before.ends_with('|') && !before.ends_with("||") || before.ends_with("|&");
     reads_input && is_piped

@@ -232,7 +232,8 @@ impl<'a> Bench<'a> {
             Outcome::Ask => "asks about",
             Outcome::Deny => "denies",
         };
-        let message = format!("rule `{}` {verb} `{}`", rule.text, self.subject(facts));
+        let what = self.subject(facts);
+        let message = ["rule `", &rule.text, "` ", verb, " `", &what, "`"].concat();
         let step = self.step(rule.outcome, rung, code, message, facts);
         Step { rule: Some(rule), ..step }
     }
@@ -250,7 +251,7 @@ impl<'a> Bench<'a> {
         message: String,
         facts: &Facts,
     ) -> Step<'a> {
-        let span = self.text.as_ref().map(|_| facts.act.span);
+        let span = self.text.map(|_| facts.act.span);
         let reason = Reason { code: Cow::Borrowed(code), message, span };
         Step { outcome, rung, rule: None, is_firm: false, reason }
     }
@@ -261,8 +262,8 @@ pub(super) fn reason_of(bench: &Bench<'_>, finding: &Finding) -> Reason {
     let code = match finding.guard {
         "self_protection" | "syntax" | "unreadable" => Cow::Borrowed(finding.guard),
         "limit" => Cow::Borrowed("limit.acts"),
-        guard => Cow::Owned(format!("guard.{guard}")),
+        guard => Cow::Owned(["guard.", guard].concat()),
     };
-    let span = bench.text.as_ref().map(|_| finding.span);
+    let span = bench.text.map(|_| finding.span);
     Reason { code, message: finding.message.clone(), span }
 }

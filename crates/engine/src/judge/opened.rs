@@ -67,7 +67,7 @@ impl<'a> Bench<'a> {
 
     /// The same for a command that is no shell text: a statement for a database may be one.
     pub(super) fn inspect_unread(&self, facts: &mut Facts) {
-        let text = self.text.as_deref().filter(|_| self.policy.opened.is_some());
+        let text = self.text.filter(|_| self.policy.opened.is_some());
         let words: Vec<&str> = text.unwrap_or_default().split_whitespace().take(3).collect();
         if facts.act.kind == ActKind::Unreadable && is_statement(&words) {
             facts.findings.insert(0, destroying(facts));

@@ -7,8 +7,7 @@ use crate::peel::{Inner, Where};
 
 /// `docker run` and its kind.
 pub(super) fn docker_run(reading: &mut Reading<'_, '_>) {
-    let is_run =
-        reading.usage.subs.iter().any(|sub| matches!(sub.as_str(), "run" | "create" | "exec"));
+    let is_run = reading.subs().any(|sub| matches!(sub, "run" | "create" | "exec"));
     if !is_run {
         return;
     }
@@ -83,7 +82,7 @@ fn gives_away(mount: &str) -> bool {
 
 /// `kubectl exec`, `run`, `debug`: the command stands behind `--`.
 pub(super) fn kubectl_exec(reading: &mut Reading<'_, '_>) {
-    let is_run = reading.usage.subs.iter().any(|sub| matches!(sub.as_str(), "run" | "debug"));
+    let is_run = reading.subs().any(|sub| matches!(sub, "run" | "debug"));
     if !is_run {
         return;
     }

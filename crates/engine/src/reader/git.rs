@@ -10,10 +10,10 @@ use crate::place;
 pub(super) fn git(reading: &mut Reading<'_, '_>) {
     settings(reading);
     elsewhere(reading);
-    match reading.usage.subs.first().map(String::as_str) {
-        Some("push") => refspecs(reading),
-        Some("config") => config(reading),
-        _ => {}
+    if reading.subs().next() == Some("push") {
+        refspecs(reading);
+    } else if reading.subs().next() == Some("config") {
+        config(reading);
     }
     addresses(reading);
     formats(reading);
@@ -66,7 +66,7 @@ fn settings(reading: &mut Reading<'_, '_>) {
 
 /// The place of the first sub-command among the arguments.
 fn first_sub(reading: &Reading<'_, '_>) -> usize {
-    let Some(sub) = reading.usage.subs.first() else { return usize::MAX };
+    let Some(sub) = reading.subs().next() else { return usize::MAX };
     let is_sub = |arg: &Arg| arg.as_known() == Some(sub);
     let start = reading.usage.globals.last().map_or(0, |at| at + 1);
     reading.args().iter().skip(start).position(is_sub).map_or(usize::MAX, |at| at + start)
@@ -124,7 +124,7 @@ fn config(reading: &mut Reading<'_, '_>) {
 
 /// Paths behind `--`, and operands that can be nothing else, are read; some are written.
 fn pathspecs(reading: &mut Reading<'_, '_>) {
-    let sub = reading.usage.subs.first().map(String::as_str);
+    let sub = reading.subs().next();
     let takes_paths = matches!(
         sub,
         Some("add" | "stage" | "blame" | "annotate" | "mv" | "rm" | "restore" | "archive")
@@ -159,7 +159,7 @@ fn pathspecs(reading: &mut Reading<'_, '_>) {
 
 /// An address in place of a configured remote: a rule covers it only if it names it.
 fn addresses(reading: &mut Reading<'_, '_>) {
-    let sub = reading.usage.subs.first().map(String::as_str);
+    let sub = reading.subs().next();
     let is_clone = sub == Some("clone");
     let takes = ["push", "fetch", "pull", "remote", "submodule", "ls-remote", "clone"];
     if !sub.is_some_and(|sub| takes.contains(&sub)) {
@@ -206,7 +206,7 @@ fn formats(reading: &mut Reading<'_, '_>) {
 /// `REV:PATH` shows a file as it was.
 fn revisions(reading: &mut Reading<'_, '_>) {
     let shows = matches!(
-        reading.usage.subs.first().map(String::as_str),
+        reading.subs().next(),
         Some(
             "show"
                 | "cat-file"

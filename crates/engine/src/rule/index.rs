@@ -1,6 +1,6 @@
 //! The index of rules: by tool, then by what their contents say.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::others::InputIndex;
 use super::paths::PathIndex;
@@ -19,9 +19,9 @@ pub struct Rules {
     /// The same by the tool they are for; what follows says at which place here.
     tools: Vec<ToolRules>,
     /// Rules for tools of one name.
-    by_name: HashMap<Box<str>, usize>,
+    by_name: BTreeMap<Box<str>, usize>,
     /// Rules for tools whose names begin so, by that beginning.
-    by_beginning: HashMap<Box<str>, usize>,
+    by_beginning: BTreeMap<Box<str>, usize>,
     /// How long those beginnings are.
     lengths: Vec<usize>,
     /// Rules for tools whose names fit another glob.

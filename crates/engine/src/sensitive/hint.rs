@@ -3,6 +3,7 @@
 //! There are many patterns and most names are none of them. A hint never says no to what fits.
 
 use super::Access;
+use super::overlap::LONGEST;
 
 /// The bytes that a text holds, as bits; some bytes share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,16 +104,62 @@ impl Aims {
         Aims { parts, firsts, open }
     }
 
+    /// The glances at each part.
+    pub(super) fn parts(&self) -> &[Aim] {
+        &self.parts
+    }
+
     /// Whether a part may begin with this byte.
     const fn may_begin(&self, first: u8) -> bool {
         self.firsts & 1 << (first & 63) != 0
     }
 }
 
+/// The places of patterns by one byte of their names; those with open names are elsewhere.
+#[derive(Debug)]
+pub(super) struct ByByte {
+    pub(super) places: &'static [u16],
+    /// Where each byte begins, and where the last ends.
+    pub(super) starts: &'static [u16],
+}
+
+impl ByByte {
+    /// The places of names with this byte.
+    pub(super) fn of(&self, byte: u8) -> &'static [u16] {
+        let at = usize::from(byte);
+        match self.starts.get(at..at + 2) {
+            Some(&[from, to]) => self.places.get(from.into()..to.into()).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// The places of all.
+    pub(super) const fn all(&self) -> &'static [u16] {
+        self.places
+    }
+}
+
+/// Which plain names a part of a glob may aim at.
+pub(super) enum Near {
+    /// None but its own.
+    Itself,
+    /// Those that begin with a byte.
+    Begins(u8),
+    /// Those that end with one.
+    Ends(u8),
+    /// Any.
+    Any,
+    /// None at all.
+    Nobody,
+}
+
 /// The glance at one part of a glob.
-struct Aim {
-    /// Its first byte, unless that is open.
+pub(super) struct Aim {
+    /// Its first byte, and its last, unless that is open.
     first: Option<u8>,
+    last: Option<u8>,
+    /// Whether it is longer than a name can be, and therefore compared with less care.
+    is_long: bool,
     demanded: Letters,
     /// Whether it is no pattern at all.
     is_plain: bool,
@@ -127,9 +174,23 @@ impl Aim {
             [b'*' | b'?' | b'[', ..] | [] => None,
             [first, ..] => Some(*first),
         };
+        let open = |byte: &&u8| !b"*?[]\\".contains(*byte);
+        let last = part.as_bytes().last().filter(open).copied();
         let has_text = first.is_some() || super::has_text(part);
-        let is_plain = !super::is_open(part);
-        Aim { first, demanded: Letters::demanded(part), is_plain, has_text }
+        let (is_plain, is_long) = (!super::is_open(part), part.len() > LONGEST);
+        Aim { first, last, is_long, demanded: Letters::demanded(part), is_plain, has_text }
+    }
+
+    /// Which plain names it may aim at.
+    pub(super) const fn near(&self) -> Near {
+        match (self.first, self.last) {
+            _ if self.is_long => Near::Any,
+            _ if !self.has_text => Near::Nobody,
+            _ if self.is_plain => Near::Itself,
+            (Some(first), _) => Near::Begins(first),
+            (None, Some(last)) => Near::Ends(last),
+            (None, None) => Near::Any,
+        }
     }
 
     fn may_aim_at(&self, hint: &Hint) -> bool {

@@ -1,5 +1,8 @@
 //! Whether two patterns may share a file.
 
+use super::is_open;
+use crate::glob;
+
 /// Whether a pattern of a command aims at what a pattern of the list names.
 ///
 /// `.en*`, `~/.ssh/*` and `*.pem` do; a bare `*` or `*.json` may happen to hit a secret and does
@@ -40,7 +43,7 @@ fn paths(glob: &[&str], listed: &[&str]) -> bool {
             .any(|len| listed.get(..len).is_some_and(|head| paths(rest, head))),
         (None, None) => true,
         (Some((name, above)), Some((listed, listed_above))) => {
-            segments(name.as_bytes(), listed.as_bytes()) && paths(above, listed_above)
+            segments(name, listed) && paths(above, listed_above)
         }
         _ => false,
     }
@@ -48,9 +51,14 @@ fn paths(glob: &[&str], listed: &[&str]) -> bool {
 
 /// Whether the last segment of a pattern aims at a listed name.
 fn aims(name: &str, listed: &str) -> bool {
-    if !segments(name.as_bytes(), listed.as_bytes()) {
-        return false;
+    if name.len() > LONGEST {
+        return segments(name, listed) && comes_near(name, listed);
     }
+    comes_near(name, listed) && segments(name, listed)
+}
+
+/// Whether a pattern says enough of a listed name to aim at it, if it fits.
+fn comes_near(name: &str, listed: &str) -> bool {
     let is_open = |byte: &u8| matches!(byte, b'*' | b'?' | b'[');
     let begins_open = name.as_bytes().first().is_some_and(is_open);
     if !begins_open {
@@ -96,10 +104,20 @@ fn meets(name: &str, listed: &str) -> bool {
 }
 
 /// Longer names are no names of files.
-const LONGEST: usize = 255;
+pub(super) const LONGEST: usize = 255;
 
 /// Whether some text fits both patterns.
-fn segments(one: &[u8], other: &[u8]) -> bool {
+fn segments(one: &str, other: &str) -> bool {
+    // Most names are plain: such a one is the only text that may fit.
+    if one.len().max(other.len()) <= LONGEST {
+        if !is_open(other) && !one.contains('[') {
+            return glob::matches(one, other);
+        }
+        if !is_open(one) && !other.contains('[') {
+            return glob::matches(other, one);
+        }
+    }
+    let (one, other) = (one.as_bytes(), other.as_bytes());
     if apart(one.iter(), other.iter()) || apart(one.iter().rev(), other.iter().rev()) {
         return false;
     }

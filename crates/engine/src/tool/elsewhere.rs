@@ -11,6 +11,14 @@ use crate::place::{Ground, absolute};
 /// Whether an input says where or with which variables a command runs, in words that its tool is
 /// not known to have: a host may heed them.
 pub(super) fn is_set_up(input: &Json, spec: &Spec, ground: &Ground) -> bool {
+    // Hardly an input has such a field.
+    let may_say = |key: &String| {
+        let mut names = lists::INPUT_DIRECTORIES.iter().chain(lists::INPUT_VARIABLES);
+        names.any(|name| name.starts_with(key))
+    };
+    if !input.as_object().is_some_and(|fields| fields.keys().any(may_say)) {
+        return false;
+    }
     let known = spec.field(Field::Cwd);
     let is_known = |name: &str| known.iter().any(|known| known.as_ref() == name);
     let is_other_place = |name: &&str| match member(input, name) {

@@ -1,15 +1,16 @@
 //! What a command line adds up to once all its words are read.
 
-use super::{GivenOption, Reader, Usage, reads_only, split_value};
+use super::{GivenOption, Reader, reads_only, split_value};
 use crate::analysis::{dashes, names};
 use crate::arg::{Arg, Text};
 use crate::catalog::{Prints, ValueKind, When};
 use crate::effect::{Effect, EffectOn, Effects, Target};
+use crate::few::Few;
 use crate::glob;
 
 impl Reader<'_> {
-    pub(super) fn finish(mut self) -> Usage {
-        if self.operands.is_empty()
+    pub(super) fn finish(&mut self) {
+        if self.usage.operands.is_empty()
             && self.verb.is_none()
             && !self.entry.subs.is_empty()
             && let Some(sub) = self.entry.otherwise.and_then(|meant| self.entry.sub(meant))
@@ -31,9 +32,9 @@ impl Reader<'_> {
             self.usage.values.clear();
             self.usage.command = None;
             self.usage.extras.clear();
+            self.usage.operands = Few::new(0);
             self.usage.is_quiet = true;
-            self.effects(Effects(1 << Effect::Read as u16));
-            return self.usage;
+            return self.effects(Effects(1 << Effect::Read as u16));
         }
         self.usage.is_dry = self.edits.is_none()
             && entry.dry.iter().any(|name| self.is_given(name))
@@ -47,9 +48,7 @@ impl Reader<'_> {
         }
         if self.usage.is_quiet {
             self.usage.reader = None;
-            self.effects(Effects(1 << Effect::Read as u16));
-            self.usage.operands = self.operands;
-            return self.usage;
+            return self.effects(Effects(1 << Effect::Read as u16));
         }
         self.own_effects();
         for when in entry.when {
@@ -65,25 +64,25 @@ impl Reader<'_> {
         self.roles();
         self.deepen();
         self.selected();
-        self.usage.operands = self.operands;
-        self.usage
     }
 
     /// What the operands do.
     fn roles(&mut self) {
         if self.usage.command.is_some() {
             // What stands before the command has its role; the command is read by itself.
-            let before = self.operands.len().saturating_sub(1);
-            for (role, at) in self.entry.operands.iter().zip(self.operands.clone()).take(before) {
-                if let Some(arg) = self.args.get(at) {
-                    self.value(role.kind, arg, at, false);
+            let before = self.usage.operands.len().saturating_sub(1);
+            let operands = self.usage.operands.clone();
+            for (role, at) in self.entry.operands.iter().zip(&operands).take(before) {
+                if let Some(arg) = self.args.get(*at) {
+                    self.value(role.kind, arg, *at, false);
                 }
             }
             return;
         }
         let is_open = self.entry.any_operand || self.verb.is_some();
         // Who names no file to edit means those that the program finds.
-        if (is_open || self.operands.is_empty()) && self.edits.is_some() && !self.usage.is_dry {
+        if (is_open || self.usage.operands.is_empty()) && self.edits.is_some() && !self.usage.is_dry
+        {
             self.effects(Effects(1 << Effect::Write as u16));
         }
         if is_open {
@@ -152,12 +151,18 @@ impl Reader<'_> {
         let Some((last, before)) = self.args.split_last() else { return false };
         let entries = [self.entry].into_iter().chain(self.outer.last().copied());
         last.as_known().is_some_and(|word| {
-            let is_sub = self.usage.subs.last().is_some_and(|sub| sub == word);
+            let is_sub = self.subs().next_back() == Some(word);
             // A service's own word for help was taken for its verb.
             let mut entries = entries.take(if is_sub { 2 } else { 1 });
             entries.any(|entry| entry.help.contains(&word))
         }) && before.len() <= self.usage.subs.len()
-            && before.iter().zip(&self.usage.subs).all(|(arg, sub)| arg.as_known() == Some(sub))
+            && before.iter().zip(self.subs()).all(|(arg, sub)| arg.as_known() == Some(sub))
+    }
+
+    /// The sub-commands, as written.
+    fn subs(&self) -> impl DoubleEndedIterator<Item = &str> {
+        let places = self.usage.subs.iter();
+        places.filter_map(|at| self.args.get(*at)).filter_map(Arg::as_known)
     }
 
     /// Whether an option is given, with the value the table names if it names one.
@@ -211,10 +216,10 @@ impl Reader<'_> {
             return self.effects(effects);
         }
         match entry.alone {
-            Some(effects) if self.operands.is_empty() => self.effects(effects),
+            Some(effects) if self.usage.operands.is_empty() => self.effects(effects),
             _ => self.effects(entry.effects),
         }
-        if let Some(&first) = self.operands.first() {
+        if let Some(&first) = self.usage.operands.first() {
             if reads_only(entry.effects) && !reads_only(entry.with_operand) {
                 self.usage.extras.push(first);
             }
@@ -251,14 +256,14 @@ impl Reader<'_> {
         if reasons.any(|name| self.usage.has_option(&[name])) {
             return false;
         }
-        if when.few > 0 && self.operands.len() >= when.few {
+        if when.few > 0 && self.usage.operands.len() >= when.few {
             return false;
         }
         let mut values = given().filter_map(|given| given.value.as_ref());
         if !when.value.is_empty() && !values.any(|value| fits_one(value, when.value)) {
             return false;
         }
-        let mut operands = self.operands.iter().filter_map(|&at| self.args.get(at));
+        let mut operands = self.usage.operands.iter().filter_map(|&at| self.args.get(at));
         if !when.first.is_empty()
             && !operands.clone().next().is_some_and(|arg| fits_one(arg, when.first))
         {

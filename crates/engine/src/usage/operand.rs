@@ -4,6 +4,7 @@ use super::{Reader, reads_only};
 use crate::arg::{Arg, Text};
 use crate::catalog::{Entry, Except, Role, Services, ValueKind};
 use crate::effect::Effects;
+use crate::few::Few;
 use crate::glob;
 
 impl<'a> Reader<'a> {
@@ -11,11 +12,12 @@ impl<'a> Reader<'a> {
     pub(super) fn operand(&mut self, at: usize) -> bool {
         let Some(arg) = self.args.get(at) else { return true };
         let may_be_sub = !self.entry.subs.is_empty() || self.entry.services != Services::None;
-        if may_be_sub && self.operands.is_empty() && self.verb.is_none() && self.sub(arg, at) {
+        if may_be_sub && self.usage.operands.is_empty() && self.verb.is_none() && self.sub(arg, at)
+        {
             return true;
         }
-        self.operands.push(at);
-        let place = self.operands.len() - 1;
+        self.usage.operands.push(at);
+        let place = self.usage.operands.len() - 1;
         let skipped = usize::from(self.has_unless);
         let command = self.entry.operands.iter().position(|role| role.kind == ValueKind::Command);
         if command.is_some_and(|command| place + skipped >= command) {
@@ -39,7 +41,7 @@ impl<'a> Reader<'a> {
             return false;
         };
         if let Some(sub) = self.entry.sub(name) {
-            self.usage.subs.push(name.to_owned());
+            self.usage.subs.push(at);
             self.services.push(name);
             self.enter(sub.entry);
             if sub.entry.named {
@@ -88,7 +90,7 @@ impl<'a> Reader<'a> {
             && words.iter().any(|word| word.strip_prefix('^') == Some(name))
         {
             // A stage such as `beta` stands before the service and changes nothing.
-            self.usage.subs.push(name.to_owned());
+            self.usage.subs.push(at);
             return true;
         }
         let is_group = match entry.services {
@@ -111,7 +113,7 @@ impl<'a> Reader<'a> {
                 is_first || words.iter().any(is_listed)
             }
         };
-        self.usage.subs.push(name.to_owned());
+        self.usage.subs.push(at);
         self.services.push(name);
         if !is_group {
             self.verb = Some(verb(entry, name));
@@ -142,7 +144,7 @@ impl<'a> Reader<'a> {
         if self.has_target {
             roles = roles.split_last().map_or(roles, |(_, rest)| rest);
         }
-        let operands = std::mem::take(&mut self.operands);
+        let operands = std::mem::replace(&mut self.usage.operands, Few::new(0));
         let star = roles.iter().position(|role| role.count == '*');
         let behind = star.map_or(0, |star| roles.len() - star - 1);
         let mut is_uncertain = false;
@@ -177,7 +179,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        self.operands = operands;
+        self.usage.operands = operands;
     }
 
     /// Whether a reader that is given this operand is not reading any more: one more word names

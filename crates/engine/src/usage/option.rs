@@ -38,7 +38,7 @@ impl Reader<'_> {
 
     /// An option that only the sub-command knows which is meant where none is named.
     fn enter_meant(&mut self, text: &str) {
-        if !self.operands.is_empty() {
+        if !self.usage.operands.is_empty() {
             return;
         }
         let Some(meant) = self.entry.otherwise.and_then(|meant| self.entry.sub(meant)) else {
@@ -119,7 +119,7 @@ impl Reader<'_> {
                     matches!(kind, ValueKind::Opaque | ValueKind::Read | ValueKind::Directory)
                 };
                 if !arg.is_operand || !self.entry.operands.iter().all(|role| is_plain(role.kind)) {
-                    self.operands.push(next);
+                    self.usage.operands.push(next);
                 }
                 next + 1
             }

@@ -20,6 +20,13 @@ fn links_are_followed_for_the_longest_part_that_exists() {
     symlink("nowhere/../real", root.path("through-nothing")).unwrap();
     symlink("round", root.path("around")).unwrap();
     symlink("around", root.path("round")).unwrap();
+    symlink("real", root.path("step0")).unwrap();
+    symlink("file", root.path("real/step0")).unwrap();
+    for step in 1..25 {
+        let before = format!("step{}", step - 1);
+        symlink(&before, root.path(format!("step{step}"))).unwrap();
+        symlink(&before, root.path(format!("real/step{step}"))).unwrap();
+    }
 
     let world = Live::new();
     #[rustfmt::skip]
@@ -36,10 +43,19 @@ fn links_are_followed_for_the_longest_part_that_exists() {
         ("round/x",              None,                "a loop leads nowhere"),
         ("real/file/x",          Some("real/file/x"), "a file is no directory"),
         ("new/x",                Some("new/x"),       "nothing exists"),
+        ("step24",               Some("real"),        "a link to a link, and so on"),
+        ("real/step24",          Some("real/file"),   "the same"),
+        ("step24/step24",        None,                "nobody follows so many on one way"),
     ];
     for (path, want, why) in cases {
         let want = want.map(|want| root.text(want));
         assert_eq!(world.resolve(&root.text(path)), want, "`{path}`: {why}");
+        // What was asked before changes nothing.
+        let world = Live::new();
+        for (at, _) in path.match_indices('/') {
+            world.resolve(&root.text(path.get(..at).unwrap()));
+        }
+        assert_eq!(world.resolve(&root.text(path)), want, "`{path}` from above: {why}");
     }
     assert_eq!(world.resolve("/").as_deref(), Some("/"));
 }
