@@ -9,7 +9,7 @@ mod overlap;
 mod piece;
 
 pub use overlap::may_share;
-pub use piece::{holds_a_name, is_in_a_name, may_end};
+pub use piece::{holds_a_name, is_in_a_name, may_end, may_meet};
 
 use std::cell::OnceCell;
 

@@ -6,7 +6,7 @@ use super::names::{add, held, hides, is_written, kept, made, made_word, of_args,
 use super::walk::Walk;
 use super::{Analysis, sets, texts};
 use crate::arg::{self, Arg, Known};
-use crate::effect::EffectOn;
+use crate::effect::{EffectOn, Target};
 use crate::environment;
 
 impl Walk<'_, '_> {
@@ -129,7 +129,14 @@ impl Walk<'_, '_> {
             .filter(is_open)
             .filter_map(|word| arg::declared(self.tree, word, known))
             .collect();
-        self.analysis.keep(of_args(&given));
+        // What a variable gets is a text; it is a pattern again where the variable is used.
+        let text = |mut on: EffectOn| {
+            if let Target::Pattern(pattern) = on.target {
+                on.target = Target::Path(pattern);
+            }
+            on
+        };
+        self.analysis.keep(of_args(&given).into_iter().map(text).collect());
     }
 
     /// Keeps what a variable gets: the words of its value, and what commands in them print.

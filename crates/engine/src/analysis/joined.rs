@@ -39,25 +39,37 @@ pub(super) fn of_arguments(args: &[Arg]) -> Vec<EffectOn> {
     paths.filter(|path| is_secret(path)).map(names::of_path).collect()
 }
 
-/// The secrets that two or three of these names make together, wherever a script joins them; any
-/// name once too much was looked up.
-pub(super) fn of_names(names: &[EffectOn], looks: &mut usize) -> Vec<EffectOn> {
-    if !take(looks, names.len()) {
+/// The secrets among the words that commands may have told, and those that two or three of these
+/// names and words make together, wherever a script joins them; any name once too much was looked
+/// up.
+pub(super) fn of_names(names: &[EffectOn], told: &[String], looks: &mut usize) -> Vec<EffectOn> {
+    if !take(looks, names.len() + told.len()) || *looks == 0 {
         return vec![names::made()];
     }
+    let mut paths: Vec<String> = told.to_vec();
+    let told = told.iter().map(String::as_str);
     let texts: BTreeSet<&str> =
-        names.iter().filter_map(text).filter(|text| is_piece(text)).collect();
+        names.iter().filter_map(text).chain(told).filter(|text| is_piece(text)).collect();
     let count = texts.len();
     let is_few = count <= FEW_PIECES;
     let ways = 2 * count * count + if is_few { count * count * count } else { 0 };
     if count > PIECES || !take(looks, ways) {
         return vec![names::made()];
     }
-    let texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
-    let mut paths = together(&[None, None], &texts);
-    paths.extend(together(&[None, Some("/".to_owned()), None], &texts));
-    if is_few {
-        paths.extend(together(&[None, None, None], &texts));
+    let meet = |first: &str, second: &str| sensitive::may_meet(first, second);
+    for first in &texts {
+        if is_directory(first) {
+            paths.extend(texts.iter().map(|second| format!("{first}/{second}")));
+        }
+        for second in &texts {
+            if !meet(first, second) {
+                continue;
+            }
+            let pair = format!("{first}{second}");
+            let third = texts.iter().filter(|third| is_few && meet(second, third));
+            paths.extend(third.map(|third| format!("{pair}{third}")));
+            paths.push(pair);
+        }
     }
     paths.into_iter().filter(|path| is_secret(path)).map(names::of_path).collect()
 }
@@ -71,35 +83,44 @@ fn take(looks: &mut usize, count: usize) -> bool {
 
 fn text(name: &EffectOn) -> Option<&str> {
     match &name.target {
-        Target::Path(text) | Target::Pattern(text) => Some(text),
-        Target::Unknown(_) | Target::Host(_) | Target::Named(_) | Target::None => None,
+        Target::Path(text) => Some(text),
+        Target::Pattern(_)
+        | Target::Unknown(_)
+        | Target::Host(_)
+        | Target::Named(_)
+        | Target::None => None,
     }
 }
 
-/// The secrets, and the pieces of listed names, that are written anywhere in the words of a
-/// command which may print them: `sed s/.*/.env/`, `stat -c .env x`.
-pub(super) fn of_words(args: &[Arg], looks: &mut usize) -> Vec<EffectOn> {
+/// What is written in the words of a command which may print it and is a path, or a name in one:
+/// `sed s/.*/.env/`, `stat -c .env x`; nothing once too much was looked up.
+pub(super) fn of_words(args: &[Arg], looks: &mut usize) -> Vec<String> {
     let words = args.iter().skip(1).filter_map(Arg::as_known);
     let words = words.filter(|word| !word.starts_with(['!', ':']));
     let told =
         words.filter(|word| !["--exclude", "--ignore"].iter().any(|not| word.starts_with(not)));
     let is_sign = |letter: char| !letter.is_alphanumeric() && !"._-~/".contains(letter);
     let paths = told.flat_map(|word| word.split(is_sign));
-    let names = paths.flat_map(|path| path.split('/').chain([path]));
-    let names: BTreeSet<&str> =
-        names.filter(|name| name.len() > 1 && name.len() <= LONGEST_PIECE).collect();
-    if !take(looks, names.len()) {
-        return vec![names::made()];
-    }
-    let told = names.into_iter().filter(|name| is_piece(name) || is_secret(name));
-    names::kept(told.map(|name| names::of_path(name.to_owned())))
+    let names = paths.flat_map(|path| path.split('/').chain(path.contains('/').then_some(path)));
+    let names = names.filter(|name| name.len() > 1 && name.len() <= LONGEST_PIECE);
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    if take(looks, names.len()) { names } else { Vec::new() }
 }
 
-/// Whether a text may be a piece of a listed name: it is found in one, or is a pattern.
+/// Whether a text may be a piece of a listed name: what is written of it is found in one.
 fn is_piece(text: &str) -> bool {
-    text.len() <= LONGEST_PIECE
-        && (text.contains(['*', '?', '[']) || sensitive::is_in_a_name(text.trim_matches('/')))
+    let written = text.trim_matches('/').split(SIGNS).filter(|part| !part.is_empty());
+    text.len() <= LONGEST_PIECE && written.into_iter().all(sensitive::is_in_a_name)
 }
+
+/// Whether a text may be a directory of a listed path.
+fn is_directory(text: &str) -> bool {
+    let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    name.contains(SIGNS) || sensitive::is_in_a_name(&format!("{name}/"))
+}
+
+/// What makes a text a pattern.
+const SIGNS: [char; 4] = ['*', '?', '[', ']'];
 
 /// Whether the list of secrets has a path, wherever it begins, or a pattern aims at one.
 fn is_secret(path: &str) -> bool {

@@ -307,9 +307,8 @@ impl Analysis<'_> {
     pub(crate) fn give_names(&mut self, act: &mut Act) {
         let has_unknown = act.effects.iter().any(reads_unknown);
         if has_unknown {
-            let mut names = self.all_names();
-            names.extend(self.told());
-            add_names(act, &names, &mut self.looks);
+            let told = self.told();
+            add_names(act, &self.all_names(), &told, &mut self.looks);
         }
         if self.state.has_dotglob {
             if has_unknown {
@@ -334,15 +333,15 @@ impl Analysis<'_> {
         let names = kept(names.into_iter());
         for act in self.found.acts.get_mut(acts).unwrap_or_default() {
             if act.effects.iter().any(reads_unknown) {
-                add_names(act, &names, &mut self.looks);
+                add_names(act, &names, &[], &mut self.looks);
             }
         }
     }
 }
 
 /// Lets an act read what these names stand for, also where they are only the beginning.
-fn add_names(act: &mut Act, names: &[EffectOn], looks: &mut usize) {
-    let pieces = joined::of_names(names, looks);
+fn add_names(act: &mut Act, names: &[EffectOn], told: &[String], looks: &mut usize) {
+    let pieces = joined::of_names(names, told, looks);
     let names = &[names, &pieces].concat();
     let joined: Vec<EffectOn> = act.effects.iter().flat_map(|on| with(on, names)).collect();
     let is_open = |made: &EffectOn| {

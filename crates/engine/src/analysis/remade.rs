@@ -1,6 +1,6 @@
 //! Texts made of texts: commands that print a part of what they get, or any of their words.
 
-use super::names::{has_letters, is_held, is_made, kept};
+use super::names::{has_letters, is_held, is_made};
 use super::walk::Feed;
 use super::{Analysis, dashes, joined};
 use crate::act::Act;
@@ -11,11 +11,11 @@ use crate::usage::{self, Usage};
 
 impl Analysis<'_> {
     /// What acts may print of their words, where nothing more is known of them.
-    pub(super) fn told(&mut self) -> Vec<EffectOn> {
+    pub(super) fn told(&mut self) -> Vec<String> {
         let Analysis { heard, found, looks, .. } = self;
         let acts = heard.iter().flat_map(|acts| found.acts.get(acts.clone()).unwrap_or_default());
         let told = acts.filter_map(|act| told_words(act));
-        kept(told.flat_map(|args| joined::of_words(args, looks)))
+        told.flat_map(|args| joined::of_words(args, looks)).collect()
     }
 
     /// Whether an act makes other text of the text that it gets, or of its own words.

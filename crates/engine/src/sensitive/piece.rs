@@ -1,6 +1,5 @@
 //! Pieces of listed names: what a script could put one together from.
 
-use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::{Access, Pattern, find, last, table};
@@ -9,23 +8,63 @@ use super::{Access, Pattern, find, last, table};
 #[must_use]
 pub fn is_in_a_name(text: &str) -> bool {
     let text = text.to_lowercase();
-    let text = text.rsplit('/').next().unwrap_or_default();
-    !text.is_empty()
-        && has_pairs(text)
-        && table::PATTERNS.iter().any(|pattern| pattern.pattern.contains(text))
+    let begin = text.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
+    let text = text.get(begin..).unwrap_or_default();
+    !text.is_empty() && has_runs(text) && listed().contains(text)
 }
 
-/// Whether every two letters of a text stand beside one another in some listed pattern; most
-/// texts have two that do not.
-fn has_pairs(text: &str) -> bool {
-    static PAIRS: OnceLock<BTreeSet<[u8; 2]>> = OnceLock::new();
-    let pairs = PAIRS.get_or_init(|| {
+/// All listed patterns, one per line.
+fn listed() -> &'static str {
+    static LISTED: OnceLock<String> = OnceLock::new();
+    LISTED.get_or_init(|| {
+        let patterns: Vec<&str> = table::PATTERNS.iter().map(|pattern| pattern.pattern).collect();
+        patterns.join("\n")
+    })
+}
+
+/// Whether the end of one text and the beginning of another stand beside one another in some
+/// listed pattern, or a sign of a pattern stands there.
+#[must_use]
+pub fn may_meet(first: &str, second: &str) -> bool {
+    let is_sign = |byte: u8| matches!(byte, b'*' | b'?' | b'[' | b']');
+    match (first.bytes().next_back(), second.bytes().next()) {
+        (Some(end), Some(begin)) => {
+            let run = [end.to_ascii_lowercase(), begin.to_ascii_lowercase()];
+            is_sign(end) || is_sign(begin) || has_run(&run)
+        }
+        _ => false,
+    }
+}
+
+/// Whether every three letters of a text, or its two, stand so in some listed pattern; most texts
+/// have some that do not.
+fn has_runs(text: &str) -> bool {
+    text.as_bytes().windows(text.len().clamp(1, 3)).all(|run| run.len() < 2 || has_run(run))
+}
+
+/// Whether two or three letters stand so in some listed pattern, or perhaps do.
+fn has_run(run: &[u8]) -> bool {
+    static RUNS: OnceLock<Box<[u64]>> = OnceLock::new();
+    let runs = RUNS.get_or_init(|| {
+        let mut runs = vec![0; 1 << 10].into_boxed_slice();
         let texts = table::PATTERNS.iter().map(|pattern| pattern.pattern.as_bytes());
-        texts.flat_map(|text| text.windows(2).filter_map(|pair| pair.try_into().ok())).collect()
+        for run in texts.flat_map(|text| text.windows(2).chain(text.windows(3))) {
+            let (at, bit) = mark(run);
+            runs.get_mut(at).into_iter().for_each(|word| *word |= bit);
+        }
+        runs
     });
-    text.as_bytes()
-        .windows(2)
-        .all(|pair| <[u8; 2]>::try_from(pair).is_ok_and(|pair| pairs.contains(&pair)))
+    let (at, bit) = mark(run);
+    runs.get(at).is_some_and(|word| word & bit != 0)
+}
+
+/// The place of a run of letters among 65,536.
+fn mark(run: &[u8]) -> (usize, u64) {
+    let mixed = run.iter().fold(0_u32, |mixed, byte| {
+        (mixed ^ u32::from(*byte)).wrapping_mul(0x9E37_79B1).rotate_left(9)
+    });
+    let place = mixed >> 16;
+    (usize::try_from(place >> 6).unwrap_or_default(), 1 << (place & 63))
 }
 
 /// Whether a text has in it what the name of a secret is recognised by.
