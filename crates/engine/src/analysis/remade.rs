@@ -23,6 +23,7 @@ impl Analysis<'_> {
         let is_text = |on: &EffectOn| is_made(on) || is_held(on);
         let gets_text = matches!(self.feed, Feed::Text(_)) || self.handed.iter().any(is_text);
         let cuts = usage.has_option(&["-c", "--bytes"]);
+        let passes = usage.entry.passes || changes_blanks(act);
         let is_told = act.args.iter().all(|arg| arg.as_known().is_some());
         let is_printer =
             matches!(usage.entry.prints, Prints::Operands | Prints::Parents) && is_told;
@@ -32,7 +33,7 @@ impl Analysis<'_> {
                 || given.kind == ValueKind::Jq && usage.has_option(&["-n", "--null-input"])
         };
         dashes::is_filter(act)
-            && (gets_text && (cuts || !usage.entry.passes) && usage.entry.prints == Prints::Nothing
+            && (gets_text && (cuts || !passes) && usage.entry.prints == Prints::Nothing
                 || matches!(usage.reader, Some("printf"))
                     && is_printer
                     && super::simple::printed(act).is_none()
@@ -73,6 +74,13 @@ fn told_words(act: &Act) -> Option<&[Arg]> {
 /// Whether a program may print any of its words.
 fn tells(name: &str) -> bool {
     catalog::find(name).is_none_or(|found| found.entry.prints == Prints::Nothing)
+}
+
+/// `tr ' ' '\n'`: the words stay as they are, whatever stands between them.
+fn changes_blanks(act: &Act) -> bool {
+    let is_blank =
+        |arg: &Arg| matches!(arg.as_known(), Some("-s" | " " | "\n" | "\t" | "\\n" | "\\t"));
+    act.base_name() == Some("tr") && act.args.iter().skip(1).all(is_blank)
 }
 
 /// Whether a format prints only a part of a word, or another word for it.
