@@ -64,7 +64,7 @@ impl Numbers<'_> {
                     let name = lossless(self.tree.text(assignment.name));
                     let is_number = match assignment.value {
                         Assigned::Word(word) => {
-                            let copied = self.copied(word).filter(|_| !assignment.appends);
+                            let copied = copied(self.tree, word).filter(|_| !assignment.appends);
                             let is_copy = copied.is_some();
                             self.copies.extend(copied.map(|from| (name.clone(), from)));
                             is_copy || self.are_numbers(word)
@@ -92,18 +92,6 @@ impl Numbers<'_> {
             | Kind::Test(_)
             | Kind::Arithmetic(_) => {}
         }
-    }
-
-    /// The variable that a value repeats.
-    fn copied(&self, value: List<Word>) -> Option<String> {
-        let [word] = self.tree.list(value) else { return None };
-        let text = lossless(self.tree.text(word.span));
-        let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&text);
-        let name = text.strip_prefix('$')?;
-        let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
-        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            && name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
-        is_name.then(|| name.to_owned())
     }
 
     /// What repeats something else than a number is none.
@@ -344,6 +332,17 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn lossless(text: &[u8]) -> String {
+/// The variable that a value repeats: `x=$y`, `x="${y}"`.
+pub(super) fn copied(tree: &Tree, value: List<Word>) -> Option<String> {
+    let [word] = tree.list(value) else { return None };
+    let text = lossless(tree.text(word.span));
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&text);
+    let name = text.strip_prefix('$')?;
+    let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (is_name && !name.is_empty()).then(|| name.to_owned())
+}
+
+pub(super) fn lossless(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }

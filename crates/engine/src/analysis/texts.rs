@@ -10,6 +10,7 @@ use portcullis_shell::{
     Assigned, Command, Kind, List, Operator, PartKind, Prefix, Span, Tree, Value, Word,
 };
 
+use super::sets::{copied, lossless};
 use crate::catalog::{self, Prints};
 
 /// The variables of a script that may hold a text which it writes out.
@@ -149,12 +150,12 @@ impl Search<'_> {
     }
 
     fn gets(&mut self, name: String, words: List<Word>) {
-        let words = self.tree.list(words);
-        if let [word] = words
-            && let Some(from) = copied(&lossless(self.tree.text(word.span)))
-        {
+        if let Some(from) = copied(self.tree, words) {
             self.copies.push((name, from));
-        } else if !words.iter().all(|word| self.is_found(word)) {
+            return;
+        }
+        let words = self.tree.list(words);
+        if !words.iter().all(|word| self.is_found(word)) {
             self.texts.has_blanks |= name == "IFS" || !words.iter().all(|word| self.is_one(word));
             self.holds(name);
         }
@@ -254,17 +255,4 @@ pub(super) fn is_parameter(name: &str) -> bool {
 /// Whether a text has letters that a name could be made of.
 fn is_text(text: &str) -> bool {
     text.chars().any(char::is_alphabetic)
-}
-
-/// The variable that a value repeats.
-fn copied(value: &str) -> Option<String> {
-    let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
-    let name = value.strip_prefix('$')?;
-    let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    (is_name && !name.is_empty()).then(|| name.to_owned())
-}
-
-fn lossless(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).into_owned()
 }
