@@ -9,7 +9,7 @@ use portcullis_shell::{List, Part, PartKind, Word};
 
 use super::names;
 use super::walk::Walk;
-use crate::arg::Arg;
+use crate::arg::{Arg, Text};
 use crate::effect::{EffectOn, Target};
 use crate::place;
 use crate::sensitive::{self, Access};
@@ -47,7 +47,7 @@ pub(super) fn of_names(names: &[EffectOn], told: &[String], looks: &mut usize) -
         return vec![names::made()];
     }
     let mut paths: Vec<String> = told.to_vec();
-    let told = told.iter().map(String::as_str);
+    let told = told.iter().map(String::as_str).filter(|word| !word.contains(SIGNS));
     let texts: BTreeSet<&str> =
         names.iter().filter_map(text).chain(told).filter(|text| is_piece(text)).collect();
     let count = texts.len();
@@ -103,7 +103,12 @@ pub(super) fn of_words(args: &[Arg], looks: &mut usize) -> Vec<String> {
     let paths = told.flat_map(|word| word.split(is_sign));
     let names = paths.flat_map(|path| path.split('/').chain(path.contains('/').then_some(path)));
     let names = names.filter(|name| name.len() > 1 && name.len() <= LONGEST_PIECE);
-    let names: Vec<String> = names.map(str::to_owned).collect();
+    // What a pattern finds is printed as it is found.
+    let found = args.iter().skip(1).filter_map(|arg| match &arg.text {
+        Text::Files { pattern, .. } => Some(pattern.as_str()),
+        Text::Known(_) | Text::Home(_) | Text::Begins(_) | Text::Any(_) => None,
+    });
+    let names: Vec<String> = names.chain(found).map(str::to_owned).collect();
     if take(looks, names.len()) { names } else { Vec::new() }
 }
 

@@ -129,6 +129,9 @@ pub(crate) fn named(args: &[Arg], starts: &[Target]) -> Vec<EffectOn> {
             .checked_sub(1)
             .and_then(|before| args.get(before))
             .is_some_and(|before| is_one_of(before, &["!", "-not"]));
+        if is_one_of(test, &["-samefile"]) && !is_turned {
+            found.push(EffectOn::new(Effect::Read, usage::path(name)));
+        }
         let Some(name) = name.as_known().filter(|_| !is_turned) else { continue };
         let globs = if is_one_of(test, &tests) {
             vec![name.to_owned()]
