@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -28,6 +29,11 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::data_dir::{DataDir, write_private};
 use crate::render::fault::BrokenConfig;
+
+/// How many threads wait for disks and names, and for how long they stay. The store reads with four
+/// at once; threads that come and go would each leave memory behind that the next one does not take.
+const BLOCKING_THREADS: usize = 8;
+const KEPT_ALIVE: Duration = Duration::from_hours(24);
 
 /// Runs the daemon: judges calls, keeps questions, and waits for answers.
 #[derive(Args)]
@@ -52,7 +58,11 @@ pub struct Serve {
 impl Serve {
     /// Serves until a signal comes.
     pub fn run(self, out: &mut impl Write) -> anyhow::Result<ExitCode> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .max_blocking_threads(BLOCKING_THREADS)
+            .thread_keep_alive(KEPT_ALIVE)
+            .build()?;
         runtime.block_on(self.serve(out))
     }
 
