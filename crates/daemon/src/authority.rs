@@ -46,6 +46,7 @@ pub use answering::Gone;
 pub use judging::{Judged, Kept, Overlay, ProfileNote, Profiles, is_exception};
 pub use pause::Pause;
 pub use submission::{Answered, Fault, Seen, Submission};
+pub use waiting::look_again;
 
 use denied::Denied;
 use granted::GrantCache;

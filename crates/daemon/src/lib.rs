@@ -272,6 +272,7 @@ impl Node {
             tokio::spawn(app.comma.clone().pump(app.clone()));
         }
         tokio::spawn(expiry::watch(app.authority.clone()));
+        tokio::spawn(authority::look_again(app.authority.clone()));
         tokio::spawn(tending::tend(app.clone(), self.journal.clone()));
         tokio::spawn(tending::share_rates(app.authority.clone()));
         let mut listeners = tokio::task::JoinSet::new();

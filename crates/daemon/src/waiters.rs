@@ -1,7 +1,7 @@
 //! Waiters: requests that are held until their ask is settled.
 //!
 //! A wake-up only says "look again": whoever wakes reads the row, and a wake-up that was lost is
-//! made good by looking again after a while.
+//! made good by the node, which looks after everybody who waits every now and then.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,6 +45,12 @@ impl Waiters {
         if let Some(waiting) = by_ask.get(&ask) {
             waiting.bell.notify_waiters();
         }
+    }
+
+    /// What somebody waits for.
+    #[must_use]
+    pub fn asks(&self) -> Vec<Id> {
+        self.by_ask.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
 
     /// Tells everybody.

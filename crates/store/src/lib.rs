@@ -143,6 +143,9 @@ pub trait Asks: Send + Sync {
         Ok(found)
     }
 
+    /// Those of these asks that are still pending, in any order: one journey for all.
+    async fn pending_of(&self, ids: Vec<Id>) -> Result<Vec<Id>, StoreError>;
+
     /// The asks a filter names, in its order.
     async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError>;
 

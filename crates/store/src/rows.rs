@@ -59,6 +59,11 @@ fn named<T>(read: fn(&str) -> Option<T>) -> impl Fn(String) -> Option<T> {
     move |name| read(&name)
 }
 
+/// A row that is an id alone.
+pub(crate) fn id(row: &dyn Row) -> Result<Id, StoreError> {
+    Columns::of(row).id()
+}
+
 /// An ask from [`ASK`].
 pub(crate) fn ask(row: &dyn Row) -> Result<AskRecord, StoreError> {
     let mut columns = Columns::of(row);

@@ -1,5 +1,6 @@
-//! Waiting for a person: register, read the row, sleep until the bell or a while, read again.
+//! Waiting for a person: register, read the row, sleep until the bell, read again.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use portcullis_approval::{Asker, CallText, Id};
@@ -9,13 +10,12 @@ use portcullis_store::{AskRecord, StoreError};
 use super::judging::still_bound;
 use super::{Authority, Fault, record};
 
-/// How often a waiter looks by itself. What a node may have missed it reads again every second,
-/// once for everybody who waits; that ten thousand looked so often would only be in the way.
+/// How often a node looks whether somebody waits for an ask that is settled. What it may have missed
+/// it reads again every second; this is for a mistake in that.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
-/// By so much at most waiters look later than that, each by its own ask: those that came together
-/// do not look together.
-const SPREAD: Duration = Duration::from_secs(15);
+/// So many asks are looked at in one journey.
+const MOST_AT_ONCE: usize = 1000;
 
 /// How soon a waiter looks again when the store did not answer.
 const AWAY: Duration = Duration::from_millis(500);
@@ -46,9 +46,30 @@ pub(super) fn is_alike(one: &CallText, other: &CallText) -> bool {
     meant(one) == meant(other)
 }
 
-/// How much later than others the waiters of an ask look again by themselves.
-fn spread(ask: Id) -> Duration {
-    SPREAD / 256 * u32::from(ask.as_bytes().last().copied().unwrap_or(0))
+/// Wakes whoever waits for an ask that is settled, now and then, until the node goes down: one look
+/// for everybody, so that ten thousand who wait ask no more of the store than one.
+pub async fn look_again(authority: Authority) {
+    let mut stopping = authority.stopping();
+    while !*stopping.borrow_and_update() {
+        if let Err(error) = wake_missed(&authority).await {
+            tracing::warn!("whoever waits could not be looked after: {error}");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_AGAIN) => {}
+            _ = stopping.changed() => {}
+        }
+    }
+}
+
+async fn wake_missed(authority: &Authority) -> Result<(), StoreError> {
+    for some in authority.waiters().asks().chunks(MOST_AT_ONCE) {
+        let pending: HashSet<Id> =
+            authority.store().pending_of(some.to_vec()).await?.into_iter().collect();
+        for ask in some.iter().filter(|ask| !pending.contains(ask)) {
+            authority.waiters().wake(*ask);
+        }
+    }
+    Ok(())
 }
 
 impl Authority {
@@ -126,19 +147,18 @@ impl Authority {
             let found = self.store().ask(id).await;
             let now = Instant::now();
             let is_over = now >= until || *stopping.borrow_and_update();
-            let pause = match found {
+            let wake_at = match found {
                 Ok(found) => {
                     let record = found.ok_or(Fault::NoSuchAsk)?;
                     if record.decision.is_some() || is_over {
                         return Ok(record);
                     }
-                    LOOK_AGAIN + spread(id)
+                    until
                 }
                 // While the store is away nobody is told anything; whoever waits goes on waiting.
-                Err(StoreError::Unavailable(_)) if !is_over => AWAY,
+                Err(StoreError::Unavailable(_)) if !is_over => until.min(now + AWAY),
                 Err(error) => return Err(error.into()),
             };
-            let wake_at = until.min(now + pause);
             tokio::select! {
                 () = &mut bell => {}
                 () = tokio::time::sleep_until(wake_at.into()) => {}

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use futures_util::{StreamExt, stream};
 use portcullis_approval::{Id, Role};
 use portcullis_store::{AskFilter, AskOrder, AskRecord};
 use portcullis_wire::asks::{self, Answer, Answers, Ask, Asks, Decision, Outcome, Results};
@@ -18,6 +19,9 @@ use crate::doors::ask_id;
 use crate::error::{ApiError, json_response};
 use crate::extract::{Bytes, Query};
 use crate::identity::Caller;
+
+/// So many of one request are answered at once: they share their commits.
+const ANSWERED_AT_ONCE: usize = 64;
 
 /// `GET /v1/asks`: what this key may see, oldest first; the pending ones unless told otherwise.
 /// `order=risk` gives the beginning of the inbox instead: the riskiest, of those the newest.
@@ -116,22 +120,22 @@ pub async fn decide(
     Ok(json_response(StatusCode::OK, &decision))
 }
 
-/// `POST /v1/asks/decisions`: an approver answers many.
+/// `POST /v1/asks/decisions`: an approver answers many, and hears of each in the order of asking.
 pub async fn decide_many(
     State(app): State<App>,
     caller: Caller,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let answers: Answers = body::read(&body)?;
-    let mut results = Vec::with_capacity(answers.answers.len());
-    for answer in answers.answers {
+    let answering = answers.answers.into_iter().map(async |answer| {
         let (ask, answer) = answer.split();
         let (decision, error) = match answered(&app, &caller, &ask, answer).await {
             Ok(decision) => (Some(decision), None),
             Err(error) => (None, Some(error.error)),
         };
-        results.push(Outcome { ask, decision, error });
-    }
+        Outcome { ask, decision, error }
+    });
+    let results = stream::iter(answering).buffered(ANSWERED_AT_ONCE).collect().await;
     Ok(json_response(StatusCode::OK, &Results { results }))
 }
 

@@ -121,6 +121,12 @@ impl Asks for Postgres {
         self.readers.all(query, rows::ask).await
     }
 
+    async fn pending_of(&self, ids: Vec<Id>) -> Result<Vec<Id>, StoreError> {
+        let ids: Vec<Vec<u8>> = ids.iter().map(|id| id.as_bytes().to_vec()).collect();
+        let query = "SELECT id FROM asks WHERE id = ANY ($1) AND state = 'pending'";
+        self.readers.all(Statement::new(query, values![ids]), rows::id).await
+    }
+
     async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {
         let mut conditions = Conditions::default();
         if let Some(state) = filter.state {

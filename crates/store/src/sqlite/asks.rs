@@ -90,6 +90,10 @@ impl Asks for Sqlite {
         self.readers.glance(move |db| one(db, id)).await
     }
 
+    async fn pending_of(&self, ids: Vec<Id>) -> Result<Vec<Id>, StoreError> {
+        self.readers.read(move |db| pending_of(db, ids)).await
+    }
+
     async fn asks(&self, filter: &AskFilter) -> Result<Vec<AskRecord>, StoreError> {
         let filter = filter.clone();
         self.readers.read(move |db| list(db, &filter)).await
@@ -313,6 +317,19 @@ fn next_deadline(db: &Connection) -> Result<Option<Moment>, StoreError> {
          ORDER BY deadline_at LIMIT 1",
     )?;
     Ok(query.query_row([], |row| row.get(0)).optional()?.map(Moment::from_ms))
+}
+
+/// Those of these asks that are pending.
+fn pending_of(db: &Connection, mut ids: Vec<Id>) -> Result<Vec<Id>, StoreError> {
+    let mut query = db.prepare_cached("SELECT 1 FROM asks WHERE id = ?1 AND state = 'pending'")?;
+    let mut failed = None;
+    ids.retain(|id| {
+        query.exists([id.as_bytes()]).unwrap_or_else(|error| {
+            failed = Some(error);
+            false
+        })
+    });
+    failed.map_or(Ok(ids), |error| Err(error.into()))
 }
 
 /// How many asks are pending in all.

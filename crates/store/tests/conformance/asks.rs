@@ -56,11 +56,15 @@ pub async fn several_asks_are_read_at_once(place: &impl Place) {
         store.open_ask(ask, MANY, entry("ask.opened", ask.id).into()).await.unwrap();
     }
     store.settle_ask(&settlement(one.id, Reply::Approve), vec![]).await.unwrap();
+    let (one_id, two_id) = (one.id, two.id);
     let mut found = store.asks_of(&[two.id, id(), one.id]).await.unwrap();
     found.sort_by_key(|record| record.decision.is_some());
     let found: Vec<_> = found.into_iter().map(|record| record.ask).collect();
     assert_eq!(found, [two, one], "those that there are, in whatever state");
     assert!(store.asks_of(&[]).await.unwrap().is_empty());
+    let pending = store.pending_of(vec![one_id, id(), two_id]).await.unwrap();
+    assert_eq!(pending, [two_id], "one is settled, one never was");
+    assert!(store.pending_of(Vec::new()).await.unwrap().is_empty());
 }
 
 pub async fn a_decision_reads_back_as_it_was_made(place: &impl Place) {
