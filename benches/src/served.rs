@@ -1,8 +1,10 @@
 //! The processes that are measured: the real daemon, and a bare route that parses the same JSON and
 //! answers a constant.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -66,12 +68,19 @@ impl Served {
         Served::start(command)
     }
 
-    /// A daemon on a store of several, with everything else in a directory.
+    /// A daemon on a store of several, with everything else in a directory; it signs with the key
+    /// that all of them share.
     ///
     /// # Panics
     /// It does not start.
     #[must_use]
     pub fn node(directory: &Path, store: &str) -> Served {
+        let data = directory.join("data/portcullis");
+        std::fs::create_dir_all(&data).expect("a directory");
+        std::fs::write(data.join("signing.key"), [7; 32]).expect("a key");
+        for (path, mode) in [(&data, 0o700), (&data.join("signing.key"), 0o600)] {
+            std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("its own rights");
+        }
         let mut command = portcullis(directory);
         command.args(["serve", "--listen", "127.0.0.1:0", "--store", store]);
         Served::start(command)
