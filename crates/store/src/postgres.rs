@@ -4,6 +4,9 @@
 //! shares with others; a method that reads takes a connection of the pool. Any number of nodes may
 //! have the database open at once; the `bell` tells each what the others did.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use async_trait::async_trait;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::{Id, Moment};
@@ -52,6 +55,7 @@ pub struct Postgres {
     writer: Writer,
     readers: Connections,
     bell: watch::Receiver<u64>,
+    changed: Arc<AtomicU64>,
     is_alone: bool,
     /// Ends the bell when it is dropped or sent.
     _stop: oneshot::Sender<()>,
@@ -73,12 +77,13 @@ impl Postgres {
             let others: i64 = client.query_one(bell::OTHERS, &[]).await?.try_get(0)?;
             (number(newest), others == 0)
         };
-        let (ring, bell) = watch::channel(newest);
-        let (wrote, written) = watch::channel(newest);
+        let (ring, bell, changed) = bell::Bell::new(newest);
+        let (wrote, written) = watch::channel(chain::Written::nothing(newest));
         let (stop, stopped) = oneshot::channel();
         tokio::spawn(bell::tend(address.clone(), written, ring, stopped));
         let writer = Writer::start(Connections::new(&address, 1)?, node.to_owned(), wrote);
-        Ok(Postgres { node: node.to_owned(), writer, readers, bell, is_alone, _stop: stop })
+        let node = node.to_owned();
+        Ok(Postgres { node, writer, readers, bell, changed, is_alone, _stop: stop })
     }
 
     /// Revokes what a statement names by its id and a moment; `false` where nothing still counts.
@@ -135,6 +140,10 @@ impl Store for Postgres {
 
     fn bell(&self) -> watch::Receiver<u64> {
         self.bell.clone()
+    }
+
+    fn newest_change(&self) -> u64 {
+        self.changed.load(Ordering::Acquire)
     }
 
     fn queued(&self) -> usize {

@@ -5,6 +5,9 @@ use portcullis_approval::{Ask, Decision, Grant, Id, Key, Moment, Owners, State};
 
 use crate::rows::in_order;
 
+/// The kind of entries that verdicts leave.
+pub(crate) const VERDICT: &str = "call.judged";
+
 /// An ask with how far it has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskRecord {

@@ -6,6 +6,8 @@
 //! commits of the database wait for each other.
 
 use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -13,7 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::address::Address;
-use super::chain::NEWEST;
+use super::chain::{NEWEST, Written};
 use super::pool::within;
 use crate::StoreError;
 use crate::rows::number;
@@ -41,11 +43,12 @@ const RING: &str = "NOTIFY portcullis";
 
 /// Listens and rings until `stop` goes.
 ///
-/// `written` tells what this node wrote, `bell` is told what anybody did.
+/// `written` tells what this node wrote, `bell` is told what anybody did. Others are not told of
+/// verdicts alone: who wants those hears of them when it looks by itself.
 pub(super) async fn tend(
     address: Address,
-    mut written: watch::Receiver<u64>,
-    bell: watch::Sender<u64>,
+    mut written: watch::Receiver<Written>,
+    bell: Bell,
     mut stop: oneshot::Receiver<()>,
 ) {
     loop {
@@ -69,7 +72,7 @@ pub(super) async fn tend(
                     if changed.is_err() {
                         return;
                     }
-                    ring(&bell, *written.borrow_and_update());
+                    bell.ring_own(*written.borrow_and_update());
                 }
             }
         }
@@ -78,8 +81,8 @@ pub(super) async fn tend(
 
 async fn listen(
     address: &Address,
-    written: &mut watch::Receiver<u64>,
-    bell: &watch::Sender<u64>,
+    written: &mut watch::Receiver<Written>,
+    bell: &Bell,
 ) -> Result<(), StoreError> {
     let (client, mut connection) = address.config.connect(address.tls.clone()).await?;
     let (heard, mut words) = mpsc::unbounded_channel();
@@ -98,6 +101,7 @@ async fn listen(
         Ok(client.query_one("SELECT pg_backend_pid()", &[]).await?.try_get::<_, i32>(0)?)
     });
     let own = own.await?;
+    let mut told = written.borrow().change;
     let mut look = tokio::time::interval(LOOK);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let ended = loop {
@@ -106,7 +110,12 @@ async fn listen(
                 if changed.is_err() {
                     break Ok(());
                 }
-                ring(bell, *written.borrow_and_update());
+                let newest = *written.borrow_and_update();
+                bell.ring_own(newest);
+                if newest.change <= told {
+                    continue;
+                }
+                told = newest.change;
                 let said = within(PATIENCE, async { Ok(client.batch_execute(RING).await?) }).await;
                 if said.is_err() {
                     break said;
@@ -135,17 +144,81 @@ async fn listen(
 }
 
 /// Reads what is newest and tells it.
-async fn look_at(client: &Client, bell: &watch::Sender<u64>) -> Result<(), StoreError> {
+async fn look_at(client: &Client, bell: &Bell) -> Result<(), StoreError> {
     let newest =
         within(PATIENCE, async { Ok(client.query_one(NEWEST, &[]).await?.try_get::<_, i64>(0)?) });
-    ring(bell, number(newest.await?));
+    bell.ring_others(number(newest.await?));
     Ok(())
 }
 
-fn ring(bell: &watch::Sender<u64>, position: u64) {
-    bell.send_if_modified(|known| {
-        let is_newer = position > *known;
-        *known = position.max(*known);
-        is_newer
-    });
+/// Where this node hears the bell.
+pub(super) struct Bell {
+    newest: watch::Sender<u64>,
+    changed: Arc<AtomicU64>,
+}
+
+impl Bell {
+    /// A bell that has rung for what is there, and who hears it.
+    pub(super) fn new(newest: u64) -> (Bell, watch::Receiver<u64>, Arc<AtomicU64>) {
+        let (sender, receiver) = watch::channel(newest);
+        let changed = Arc::new(AtomicU64::new(newest));
+        (Bell { newest: sender, changed: Arc::clone(&changed) }, receiver, changed)
+    }
+
+    /// Rings for what this node wrote. Where others wrote in between, verdicts alone are left to
+    /// the next look: what others did meanwhile, if it matters, they tell.
+    fn ring_own(&self, written: Written) {
+        let known = *self.newest.borrow();
+        let has_changed = written.change > known;
+        if has_changed || written.since <= known {
+            self.ring(written.newest, has_changed);
+        }
+    }
+
+    /// Rings for what anybody wrote.
+    fn ring_others(&self, newest: u64) {
+        let known = *self.newest.borrow();
+        self.ring(newest, newest > known);
+    }
+
+    // INVARIANT: what changed is known before the bell rings for it.
+    fn ring(&self, newest: u64, has_changed: bool) {
+        if has_changed {
+            self.changed.fetch_max(newest, Ordering::AcqRel);
+        }
+        self.newest.send_if_modified(|known| {
+            let is_newer = newest > *known;
+            *known = newest.max(*known);
+            is_newer
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_change_is_read_and_verdicts_of_ones_own_are_not() {
+        let own = |since, newest, change| Some(Written { since, newest, change });
+        #[rustfmt::skip]
+        let cases = [
+            (own(10, 12, 10), None,     (12, 10), "verdicts of its own behind what is known"),
+            (own(10, 14, 13), None,     (14, 14), "a change among them"),
+            (own(16, 18, 13), None,     (14, 14), "others wrote before: left to the next look"),
+            (own(16, 20, 19), None,     (20, 20), "others wrote before a change of its own"),
+            (own(16, 22, 19), None,     (22, 20), "its own again, behind what is known"),
+            (own(24, 25, 19), None,     (22, 20), "others wrote before"),
+            (own(24, 27, 19), None,     (22, 20), "what others wrote is not passed over"),
+            (None,            Some(27), (27, 27), "a look finds it"),
+            (None,            Some(27), (27, 27), "nothing new"),
+            (own(24, 29, 19), None,     (29, 27), "its own again, behind what is known"),
+        ];
+        let (bell, newest, changed) = Bell::new(10);
+        for (own, others, want, why) in cases {
+            own.into_iter().for_each(|written| bell.ring_own(written));
+            others.into_iter().for_each(|newest| bell.ring_others(newest));
+            assert_eq!((*newest.borrow(), changed.load(Ordering::Acquire)), want, "{why}");
+        }
+    }
 }

@@ -6,6 +6,7 @@ use portcullis_approval::audit::{Entry, Link, NOTHING};
 use tokio_postgres::Row;
 
 use super::values::{Statement, values};
+use crate::records::VERDICT;
 use crate::rows::{integer, number};
 use crate::{StoreError, broken};
 
@@ -27,6 +28,24 @@ const KEEP_HEAD: &str = "INSERT INTO chains (node, seq, hash, position) VALUES (
 /// The newest position of all chains.
 pub(super) const NEWEST: &str = "SELECT coalesce(max(position), 0) FROM chains";
 
+/// How far a node has written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written {
+    /// Behind this position everything up to the newest is its own.
+    pub(super) since: u64,
+    /// Its newest entry.
+    pub(super) newest: u64,
+    /// Its newest entry that may be more than a verdict.
+    pub(super) change: u64,
+}
+
+impl Written {
+    /// Nothing yet, behind what was there.
+    pub(super) const fn nothing(newest: u64) -> Written {
+        Written { since: newest, newest, change: newest }
+    }
+}
+
 /// A chain that is about to be written, by the name of its node.
 pub(super) struct Chain<'a> {
     node: &'a str,
@@ -37,7 +56,9 @@ pub(super) struct Standing<'a> {
     node: &'a str,
     seq: u64,
     hash: [u8; 32],
+    began: u64,
     position: u64,
+    has_changes: bool,
     entries: Columns,
 }
 
@@ -77,11 +98,14 @@ impl<'a> Chain<'a> {
             Some(hash) => hash.try_into().map_err(|_| broken("a hash that is none"))?,
             None => NOTHING,
         };
+        let position = number(row.try_get(2)?);
         Ok(Standing {
             node: self.node,
             seq: number(seq.unwrap_or(0)),
             hash,
-            position: number(row.try_get(2)?),
+            began: position,
+            position,
+            has_changes: false,
             entries: Columns::default(),
         })
     }
@@ -96,6 +120,7 @@ impl Standing<'_> {
             self.hash = entry.written().hash(&link);
             self.seq = link.seq;
             self.position += 1;
+            self.has_changes |= entry.kind != VERDICT;
             let columns = &mut self.entries;
             columns.positions.push(integer(self.position));
             columns.seqs.push(integer(self.seq));
@@ -125,8 +150,13 @@ impl Standing<'_> {
         vec![Statement::new(APPEND, entries), Statement::new(KEEP_HEAD, head)]
     }
 
-    /// The newest position.
-    pub(super) const fn position(&self) -> u64 {
-        self.position
+    /// How far the node has written with it.
+    pub(super) const fn written(&self, before: Written) -> Written {
+        let is_own = self.began == before.newest;
+        Written {
+            since: if is_own { before.since } else { self.began },
+            newest: self.position,
+            change: if self.has_changes { self.position } else { before.change },
+        }
     }
 }

@@ -18,7 +18,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
-use super::chain::Chain;
+use super::chain::{Chain, Written};
 use super::pool::{Connections, PATIENCE, within};
 use super::values::Statement;
 use crate::rows::in_order;
@@ -130,11 +130,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the task; `ring` hears the newest position behind each commit.
+    /// Starts the task; `ring` hears how far it wrote, behind each commit.
     pub(super) fn start(
         connections: Connections,
         node: String,
-        ring: watch::Sender<u64>,
+        ring: watch::Sender<Written>,
     ) -> Writer {
         let (queue, messages) = mpsc::unbounded_channel();
         let task = Task { connections, node, ring, messages, client: None };
@@ -192,7 +192,7 @@ impl Writer {
 struct Task {
     connections: Connections,
     node: String,
-    ring: watch::Sender<u64>,
+    ring: watch::Sender<Written>,
     messages: mpsc::UnboundedReceiver<Message>,
     client: Option<Object>,
 }
@@ -258,22 +258,28 @@ impl Task {
                 drop(Object::take(client));
             }
         }
-        let position = done.map_err(Arc::new)?;
+        let written = done.map_err(Arc::new)?;
         self.ring.send_if_modified(|known| {
-            let is_newer = position > *known;
-            *known = position.max(*known);
+            let is_newer = written.newest > known.newest;
+            if is_newer {
+                *known = written;
+            }
             is_newer
         });
         Ok(())
     }
 
-    async fn on_a_connection(&mut self, group: &mut [Box<dyn Work>]) -> Result<u64, StoreError> {
+    async fn on_a_connection(
+        &mut self,
+        group: &mut [Box<dyn Work>],
+    ) -> Result<Written, StoreError> {
         if self.client.as_ref().is_none_or(|client| client.is_closed()) {
             self.client = None;
             self.client = Some(self.connections.get().await?);
         }
         let Some(client) = &self.client else { return Err(broken("no connection")) };
-        let done = within(PATIENCE, transaction(client, &self.node, group)).await;
+        let before = *self.ring.borrow();
+        let done = within(PATIENCE, transaction(client, &self.node, before, group)).await;
         if done.as_ref().is_err_and(is_refusal) {
             within(PATIENCE, async { Ok(client.batch_execute("ROLLBACK").await?) }).await?;
         }
@@ -306,12 +312,13 @@ fn said(error: &StoreError) -> Option<&tokio_postgres::Error> {
     None
 }
 
-/// Runs a group in one transaction; the newest position behind it.
+/// Runs a group in one transaction; how far it is written behind it.
 async fn transaction(
     client: &Object,
     node: &str,
+    before: Written,
     group: &mut [Box<dyn Work>],
-) -> Result<u64, StoreError> {
+) -> Result<Written, StoreError> {
     let chain = Chain::begin(node);
     let mut statements = vec![Statement::new("BEGIN", Vec::new())];
     statements.extend(chain.opening());
@@ -330,7 +337,7 @@ async fn transaction(
     let mut statements = chain.closing();
     statements.push(Statement::new("COMMIT", Vec::new()));
     at_once(client, statements.iter()).await?;
-    Ok(chain.position())
+    Ok(chain.written(before))
 }
 
 /// Sends statements one behind the other without waiting between them; the rows of each. The

@@ -5,9 +5,10 @@ use portcullis_approval::audit::Checkpoint;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::Sqlite;
-use super::chain::{self, Group, VERDICT, newest};
+use super::chain::{self, Group, newest};
 use super::conditions::Conditions;
 use super::reader::all;
+use crate::records::VERDICT;
 use crate::records::{AuditFilter, AuditRecord, Head};
 use crate::rows::integer;
 use crate::{Audit, StoreError, rows};

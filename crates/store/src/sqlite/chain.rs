@@ -6,7 +6,7 @@
 use portcullis_approval::audit::{Entry, Link, NOTHING};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 
-use crate::records::{AuditRecord, Head};
+use crate::records::{AuditRecord, Head, VERDICT};
 use crate::rows::{integer, number};
 use crate::{StoreError, broken};
 
@@ -26,9 +26,6 @@ const KEEP_HEAD: &str = "INSERT INTO chains (node, seq, hash, position) VALUES (
 const TOUCH: &str = "INSERT INTO chains (node, seq, hash, position) VALUES ('', 0, x'', 0)";
 
 const UNTOUCH: &str = "DELETE FROM chains WHERE node = ''";
-
-/// The kind of entries that verdicts leave.
-pub(super) const VERDICT: &str = "call.judged";
 
 /// Where a chain stands.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use portcullis_approval::Owners;
 
-use super::chain::VERDICT;
+use crate::records::VERDICT;
 use crate::records::{AuditFilter, AuditRecord};
 
 /// So many entries are remembered.
