@@ -172,7 +172,8 @@ impl Reader<'_> {
 
     fn unlisted(&mut self, name: &str, span: Span) {
         let any = self.entry.any_option
-            || self.outer.iter().any(|entry| entry.any_option && entry.global)
+            || !reads_only(self.entry.effects)
+                && self.outer.iter().any(|entry| entry.any_option && entry.global)
             || self.verb.is_some() && self.outer.iter().any(|entry| entry.any_option);
         self.has_unlisted = true;
         if !any {
