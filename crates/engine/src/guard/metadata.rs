@@ -1,6 +1,6 @@
 //! The address at which a cloud hands a machine its credentials.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 use super::Findings;
 use crate::act::Act;
