@@ -228,7 +228,9 @@ fn entry(
         let set = sets.get(&name).ok_or(format!("unknown set `{name}`"))?;
         texts.push(set.clone());
     }
-    texts.push(text(table, "options")?.unwrap_or_default());
+    let own = text(table, "options")?.unwrap_or_default();
+    options::agree(&own)?;
+    texts.push(own);
     let joined = texts.join(" ");
     let any_option = joined.split_whitespace().any(|token| token == "*");
     let options = options::read(&joined)?;

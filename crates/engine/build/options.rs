@@ -1,5 +1,7 @@
 //! Reads option tokens: `NAME[=KIND][!EFFECT][@FINDING]`.
 
+use std::collections::BTreeMap;
+
 /// One option of a program.
 #[derive(Clone, Debug)]
 pub struct OptionToken {
@@ -33,6 +35,20 @@ pub fn read(text: &str) -> Result<Vec<OptionToken>, String> {
         one.name.len().cmp(&other.name.len()).then_with(|| one.name.cmp(&other.name))
     });
     Ok(options)
+}
+
+/// Whether a list says the same of an option wherever it names it: of two marks the first would
+/// be lost.
+pub fn agree(text: &str) -> Result<(), String> {
+    let mut known = BTreeMap::new();
+    for token in text.split_whitespace().filter(|token| *token != "*") {
+        if let Some(before) = known.insert(one(token)?.name, token)
+            && before != token
+        {
+            return Err(format!("option `{token}`: it is `{before}` too"));
+        }
+    }
+    Ok(())
 }
 
 fn one(token: &str) -> Result<OptionToken, String> {

@@ -7,6 +7,7 @@
 
 mod code;
 mod landing;
+mod metadata;
 mod reach;
 mod removal;
 mod secret;
@@ -141,6 +142,7 @@ pub fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>) -> Vec<Finding
     }
     removal::inspect(act, touched, scene, &mut found);
     secret::inspect(act, touched, scene, &mut found);
+    metadata::inspect(act, &mut found);
     landing::inspect(act, touched, scene, &mut found);
     reach::inspect(act, touched, scene, &mut found);
     code::inspect(act, scene, &mut found);

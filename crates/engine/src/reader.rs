@@ -83,6 +83,7 @@ pub(crate) fn read(
         "shell" => interpreter::shell(&mut reading),
         "source" => interpreter::source(&mut reading),
         "curl" => network::curl(&mut reading),
+        "sends" => network::sends(&mut reading),
         "ssh" => network::ssh(&mut reading),
         "wget" => network::wget(&mut reading),
         "env" => system::env(&mut reading),

@@ -81,6 +81,28 @@ fn what_can_run_or_write_is_read_only_by_the_table_alone() {
 }
 
 /// Whether anything that an entry knows does more than read.
+/// Where a policy allows fetching, what only connects is allowed: an entry of this kind must know
+/// every word, or an option that sends, saves or runs would pass for a part of the fetch.
+#[test]
+fn what_only_connects_knows_all_its_words() {
+    let mut wrong = Vec::new();
+    for program in programs() {
+        open_connections(program.entry, program.name, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn open_connections(entry: &Entry, name: &str, wrong: &mut Vec<String>) {
+    let only_connects = entry.effects.iter().any(|effect| effect == Effect::Connect)
+        && entry.effects.iter().all(|effect| effect == Effect::Connect || effect.is_reading());
+    if only_connects && (entry.any_option || entry.any_operand) {
+        wrong.push(format!("{name}: it connects, and takes words that it does not know"));
+    }
+    for sub in entry.subs {
+        open_connections(sub.entry, &format!("{name} {}", sub.names.join(" ")), wrong);
+    }
+}
+
 fn may_harm(entry: &Entry) -> bool {
     let reads = |effects: Effects| effects.iter().all(Effect::is_reading);
     !reads(entry.effects)

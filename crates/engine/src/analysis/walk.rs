@@ -8,6 +8,7 @@ use super::{Analysis, Syntax};
 use crate::act::Act;
 use crate::arg::{self, Arg};
 use crate::effect::Effect;
+use crate::lists;
 
 /// What a command gets on its standard input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -162,16 +163,24 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Who picks the environment out of all that is told about a container asks for that.
+    /// Who picks secrets out of all that is told about a container or a service asks for them.
     fn picks_secrets(&mut self, first: usize) {
         let acts = self.analysis.found.acts.get_mut(first..).unwrap_or_default();
-        let tells_all = |act: &Act| {
-            matches!(act.base_name(), Some("docker" | "podman" | "nerdctl"))
-                && act.args.iter().any(|arg| arg.as_known() == Some("inspect"))
+        let has = |act: &Act, words: &[&str]| {
+            act.args.iter().any(|arg| arg.as_known().is_some_and(|word| words.contains(&word)))
+        };
+        let tells_all = |act: &Act| match act.base_name() {
+            Some("docker" | "podman" | "nerdctl") => has(act, &["inspect"]),
+            Some("systemctl") => has(act, &["show", "cat"]),
+            _ => false,
         };
         let Some(from) = acts.iter().position(|act| tells_all(act)) else { return };
+        let picks = |arg: &Arg| {
+            let text = arg.prefix().to_ascii_lowercase();
+            lists::PICKED_SECRETS.iter().any(|word| text.contains(word))
+        };
         for act in acts.iter_mut().skip(from + 1) {
-            if act.args.iter().skip(1).any(|arg| arg.prefix().contains("Env")) {
+            if act.args.iter().skip(1).any(picks) {
                 act.note("secret_read", act.span);
             }
         }

@@ -152,7 +152,10 @@ impl Bench<'_> {
                 | ToolKind::Fetch => return self.asked.is_read_only && !self.has_fault,
             },
         }
-        let may_connect = self.policy.network_reads == Outcome::Allow && act.notes.is_empty();
+        // A word that is not known before it runs may carry anything away.
+        let may_connect = self.policy.network_reads == Outcome::Allow
+            && act.notes.is_empty()
+            && act.args.iter().all(|arg| arg.as_known().is_some());
         let is_reading = |on: &EffectOn| match (on.effect, &on.target) {
             (Effect::Connect, _) => may_connect,
             // A stream that is written is no file.

@@ -1,12 +1,19 @@
 //! Containers and clusters: what a mount or a namespace gives away, and what runs inside.
 
-use super::Reading;
+use super::{Reading, system};
 use crate::arg::Arg;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::peel::{Inner, Where};
 
-/// `docker run` and its kind.
+/// `docker run` and its kind; `docker top` hands its words to `ps`.
 pub(super) fn docker_run(reading: &mut Reading<'_, '_>) {
+    let is_top = reading.subs().last() == Some("top");
+    if is_top && reading.act.base_name() != Some("podman") {
+        let words = reading.operands();
+        if system::shows_environments(words.get(1..).unwrap_or_default()) {
+            reading.act.note("secret_read", reading.act.span);
+        }
+    }
     let is_run = reading.subs().any(|sub| matches!(sub, "run" | "create" | "exec"));
     if !is_run {
         return;
@@ -40,6 +47,28 @@ pub(super) fn docker_run(reading: &mut Reading<'_, '_>) {
     if escapes {
         reading.effect(Effect::Escalate);
         reading.act.note("container_escape", reading.act.span);
+    }
+}
+
+/// Whether what is described may be the token of an account, of all secrets the one that is then
+/// shown in full.
+fn describes_tokens(operands: &[Arg]) -> bool {
+    let known: Vec<Option<String>> =
+        operands.iter().map(|arg| arg.as_known().map(str::to_lowercase)).collect();
+    let is_secret = |kinds: &str| {
+        let mut kinds = kinds.split(',').filter_map(|kind| kind.split('.').next());
+        kinds.any(|kind| matches!(kind, "secret" | "secrets"))
+    };
+    let is_token = |name: &Option<String>| name.as_ref().is_none_or(|name| name.contains("token"));
+    let is_named = |word: &String| {
+        let named = word.split_once('/');
+        named.is_some_and(|(kind, name)| is_secret(kind) && name.contains("token"))
+    };
+    match known.split_first() {
+        Some((Some(first), names)) if is_secret(first) && !first.contains('/') => {
+            names.is_empty() || names.iter().any(is_token)
+        }
+        _ => known.iter().flatten().any(is_named),
     }
 }
 
@@ -82,6 +111,9 @@ fn gives_away(mount: &str) -> bool {
 
 /// `kubectl exec`, `run`, `debug`: the command stands behind `--`.
 pub(super) fn kubectl_exec(reading: &mut Reading<'_, '_>) {
+    if reading.subs().last() == Some("describe") && describes_tokens(&reading.operands()) {
+        reading.act.note("secret_read", reading.act.span);
+    }
     let is_run = reading.subs().any(|sub| matches!(sub, "run" | "debug"));
     if !is_run {
         return;

@@ -30,6 +30,9 @@ pub(super) fn sql(reading: &mut Reading<'_, '_>) {
             reading.act.note("secret_read", reading.act.span);
         }
         client_files(reading, &text);
+        if reading.act.base_name() == Some("sqlcmd") && text.lines().any(is_clients) {
+            reading.unknown("a line that the client takes for its own command");
+        }
         let found = read_sql(text.as_bytes(), dialect);
         match found {
             Sql::Reads => {}
@@ -57,6 +60,12 @@ pub(super) fn sql(reading: &mut Reading<'_, '_>) {
         }
     }
     fed(reading, dialect);
+}
+
+/// Whether a line is a command of `sqlcmd` itself, wherever it stands in a statement.
+fn is_clients(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with([':', '!']) || line.trim_end().eq_ignore_ascii_case("ed")
 }
 
 /// The files that commands of the client itself name: rules about files hold for them too.

@@ -3,6 +3,7 @@
 use portcullis_shell::Dialect;
 
 use super::{Reading, builtin};
+use crate::analysis::Feed;
 use crate::arg::Arg;
 use crate::effect::{Effect, EffectOn, Target};
 
@@ -150,6 +151,19 @@ pub(super) fn wget(reading: &mut Reading<'_, '_>) {
     if let Some(file) = reading.usage.value_of(&["--post-file", "--body-file"]).cloned() {
         reading.act.effects.push(EffectOn::new(Effect::Read, crate::usage::path(&file)));
         reading.act.note("sends_file", reading.act.span);
+    }
+}
+
+/// A client that sends what it is fed; to end it, a letter or nothing is enough.
+pub(super) fn sends(reading: &mut Reading<'_, '_>) {
+    let is_silent = match &reading.analysis.feed {
+        Feed::Nothing => true,
+        Feed::Text(text) => matches!(text.trim(), "" | "Q"),
+        Feed::Pipe { .. } | Feed::Unknown => false,
+    };
+    if !is_silent && !reading.usage.has_option(&["-I", "--ignore-stdin"]) {
+        reading.effect(Effect::Change);
+        reading.extra();
     }
 }
 

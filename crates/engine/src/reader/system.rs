@@ -166,77 +166,71 @@ pub(super) fn make(reading: &mut Reading<'_, '_>) {
 /// `ps`: letters without a dash; `e` among them prints environments.
 pub(super) fn ps(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
-    if args.iter().any(|arg| arg.prefix().contains("environ")) {
+    // `-aux` is read as letters where there is no user `x`.
+    let is_old = |arg: &Arg| {
+        let letters = arg.as_known().and_then(|text| text.strip_prefix("-aux"));
+        letters.is_some_and(|letters| letters.bytes().all(|byte| b"wfhe".contains(&byte)))
+    };
+    if args.iter().any(is_old) {
+        reading.act.unknown = None;
+    }
+    if shows_environments(&args) {
         reading.act.note("secret_read", reading.act.span);
     }
+}
+
+/// Options of `ps` whose value is the next word.
+const PS_VALUED: &[&str] = &[
+    "--pid",
+    "--ppid",
+    "--sort",
+    "--format",
+    "--user",
+    "--User",
+    "--group",
+    "--tty",
+    "--sid",
+    "--cols",
+    "--columns",
+    "--rows",
+    "--lines",
+    "--width",
+];
+
+/// Whether these words of `ps` make it print the environment of processes.
+pub(super) fn shows_environments(args: &[Arg]) -> bool {
+    if args.iter().any(|arg| arg.prefix().contains("environ")) {
+        return true;
+    }
     let mut takes_value = false;
-    for arg in &args {
+    for arg in args {
         let Some(text) = arg.as_known() else { continue };
         if std::mem::take(&mut takes_value) {
             continue;
         }
-        let is_letters = !text.starts_with('-')
-            && !text.is_empty()
-            && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
         if text.starts_with('-') {
-            // `-aux` is read as letters where there is no user `x`.
             if let Some(letters) = text.strip_prefix("-aux") {
-                if letters.bytes().all(|byte| b"wfhe".contains(&byte)) {
-                    reading.act.unknown = None;
-                }
                 if letters.contains('e') {
-                    reading.act.note("secret_read", reading.act.span);
+                    return true;
                 }
                 continue;
             }
-            let last = text.chars().last().unwrap_or_default();
-            takes_value = !text.contains('=')
-                && matches!(
-                    last,
-                    'C' | 'G'
-                        | 'g'
-                        | 'p'
-                        | 'q'
-                        | 's'
-                        | 't'
-                        | 'U'
-                        | 'u'
-                        | 'O'
-                        | 'o'
-                        | 'k'
-                        | 'n'
-                        | 'D'
-                )
-                && text.len() <= 4
-                || matches!(
-                    text,
-                    "--pid"
-                        | "--ppid"
-                        | "--sort"
-                        | "--format"
-                        | "--user"
-                        | "--User"
-                        | "--group"
-                        | "--tty"
-                        | "--sid"
-                        | "--cols"
-                        | "--columns"
-                        | "--rows"
-                        | "--lines"
-                        | "--width"
-                );
+            let is_valued = text.ends_with(|last| "CGgpqstUuOoknD".contains(last));
+            takes_value =
+                is_valued && !text.contains('=') && text.len() <= 4 || PS_VALUED.contains(&text);
             continue;
         }
-        if !is_letters {
+        if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
             continue;
         }
         let value_at = text.find(['o', 'O', 'k', 'p', 'q', 't', 'U']);
         let letters = value_at.map_or(text, |at| text.get(..at).unwrap_or(text));
         takes_value = value_at.is_some_and(|at| at + 1 == text.len());
         if letters.contains('e') {
-            reading.act.note("secret_read", reading.act.span);
+            return true;
         }
     }
+    false
 }
 
 /// `service NAME status` asks; every other action changes.

@@ -318,6 +318,12 @@ impl<'a> Source<'a> {
         {
             addresses = address::addresses(prompt);
         }
+        // Some fetchers read files of this machine, too.
+        let files: Vec<EffectOn> = addresses
+            .iter()
+            .filter_map(|address| address::file(address))
+            .map(|path| EffectOn::new(Effect::Read, Target::Path(path)))
+            .collect();
         for address in addresses {
             effects.push(EffectOn::new(Effect::Connect, Target::Host(address)));
         }
@@ -326,7 +332,11 @@ impl<'a> Source<'a> {
             let effect = EffectOn::new(Effect::Connect, Target::Named("the network"));
             return ToolActs { has_subject, ..self.of(vec![effect]) };
         }
-        self.of(effects)
+        let mut found = self.of(effects);
+        if let Some(act) = found.acts.first_mut() {
+            act.effects.extend(files);
+        }
+        found
     }
 }
 

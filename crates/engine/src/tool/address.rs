@@ -2,14 +2,7 @@
 
 /// The host of an address, lower case; none where it cannot be told for certain.
 pub(super) fn host(address: &str) -> Option<String> {
-    // What browsers and fetchers do: blanks at the ends and line breaks vanish, a backslash is a
-    // slash.
-    let address: String = address
-        .trim()
-        .chars()
-        .filter(|letter| !matches!(letter, '\t' | '\n' | '\r'))
-        .map(|letter| if letter == '\\' { '/' } else { letter })
-        .collect();
+    let address = plain(address);
     let rest = match address.split_once(':') {
         Some((scheme, rest)) if ["http", "https"].contains(&&*scheme.to_ascii_lowercase()) => rest,
         // `example.com:8080/x` has no scheme; `file:x` leads to no host.
@@ -27,6 +20,46 @@ pub(super) fn host(address: &str) -> Option<String> {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_:".contains(letter);
     (!host.is_empty() && host.chars().all(is_plain)).then_some(host)
+}
+
+/// The file of this machine that an address means, however it says so.
+pub(super) fn file(address: &str) -> Option<String> {
+    let address = plain(address);
+    let lower = address.to_ascii_lowercase();
+    let path = match lower.find("file:") {
+        Some(at) if at == 0 || lower.get(..at)?.ends_with(':') => address.get(at + 5..)?,
+        None if address.starts_with(['/', '~']) => return Some(address),
+        Some(_) | None => return None,
+    };
+    let path = match path.strip_prefix("//") {
+        Some(rest) => rest.find('/').and_then(|at| rest.get(at..))?,
+        None => path,
+    };
+    Some(decoded(path.split(['?', '#', '!']).next()?))
+}
+
+/// What browsers and fetchers do: blanks at the ends and line breaks vanish, a backslash is a
+/// slash.
+fn plain(address: &str) -> String {
+    let kept = address.trim().chars().filter(|letter| !matches!(letter, '\t' | '\n' | '\r'));
+    kept.map(|letter| if letter == '\\' { '/' } else { letter }).collect()
+}
+
+/// A path in an address, in which any byte may be written in digits.
+fn decoded(path: &str) -> String {
+    let mut parts = path.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        if let (Some(byte), Some(rest)) = (byte, part.get(2..)) {
+            bytes.push(byte);
+            bytes.extend_from_slice(rest.as_bytes());
+        } else {
+            bytes.push(b'%');
+            bytes.extend_from_slice(part.as_bytes());
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The host of an address as a list of one, or of none.
@@ -59,7 +92,27 @@ pub(super) fn addresses(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{addresses, host};
+    use super::{addresses, file, host};
+
+    #[test]
+    fn the_file_is_the_one_that_is_read() {
+        #[rustfmt::skip]
+        let cases = [
+            ("file:///etc/shadow",            Some("/etc/shadow")),
+            (" FILE:/etc/shadow",             Some("/etc/shadow")),
+            ("file://localhost/etc/shadow",   Some("/etc/shadow")),
+            ("file:///etc/sh%61dow?x",        Some("/etc/shadow")),
+            ("view-source:file:///a/.env",    Some("/a/.env")),
+            ("file:\\\\\\a\\b",             Some("/a/b")),
+            ("/etc/shadow",                   Some("/etc/shadow")),
+            ("https://h/a?x=profile:1",       None),
+            ("https://h/file:x",              None),
+            ("example.com/x",                 None),
+        ];
+        for (address, path) in cases {
+            assert_eq!(file(address).as_deref(), path, "{address}");
+        }
+    }
 
     #[test]
     fn the_host_is_the_one_that_is_reached() {

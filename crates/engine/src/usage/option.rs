@@ -172,7 +172,8 @@ impl Reader<'_> {
 
     fn unlisted(&mut self, name: &str, span: Span) {
         let any = self.entry.any_option
-            || self.outer.iter().any(|entry| entry.any_option && entry.global)
+            || !reads_only(self.entry.effects)
+                && self.outer.iter().any(|entry| entry.any_option && entry.global)
             || self.verb.is_some() && self.outer.iter().any(|entry| entry.any_option);
         self.has_unlisted = true;
         if !any {
@@ -192,10 +193,14 @@ impl Reader<'_> {
             // What stands before it may already have acted.
             let subs = self.usage.subs.len() + self.services.len();
             self.usage.is_quiet |= at <= subs;
-            // Behind a sub-command it may be the version that this works with.
-            let is_version = matches!(option.name(), "--version" | "-v" | "-V");
-            let has_more = at + 1 < self.args.len();
-            self.is_loud |= is_version && has_more && !self.usage.subs.is_empty();
+            // Behind a sub-command it may be the version that this works with; before one, docker
+            // and its kind go on to it.
+            let is_version = matches!(option.name(), "--version" | "-version" | "-v" | "-V");
+            let behind = self.args.get(at + 1..).unwrap_or_default();
+            let has_subs = !self.entry.subs.is_empty() || !self.entry.verbs.is_empty();
+            let leads_on = has_subs && behind.iter().any(|arg| !arg.prefix().starts_with('-'));
+            let is_behind = !self.usage.subs.is_empty() && !behind.is_empty();
+            self.is_loud |= is_version && (leads_on || is_behind);
         }
         if option.edits {
             self.edits = Some(at);
