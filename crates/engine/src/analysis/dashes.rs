@@ -193,6 +193,26 @@ impl Walk<'_, '_> {
         self.are_parts_operands(word.parts, first, false, &mut begun)
     }
 
+    /// The same for each of several words that were walked together.
+    pub(super) fn are_operands(&self, words: List<Word>, first: usize) -> bool {
+        self.tree.list(words).iter().all(|word| self.is_operand(word, first))
+    }
+
+    /// The same for a value that is held together as if it stood in quotes.
+    pub(super) fn is_whole_operand(&self, words: List<Word>, first: usize) -> bool {
+        let [word] = self.tree.list(words) else { return false };
+        self.are_parts_operands(word.parts, first, true, &mut Begun::No)
+    }
+
+    /// Whether what the acts from `first` on print begins with no dash: it is what the first of
+    /// them prints, or the head of it.
+    fn begins_plainly(&self, first: usize) -> bool {
+        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
+        let [from, rest @ ..] = acts else { return false };
+        let is_head = |act: &Act| act.program() == Some("head") && passes(act);
+        from.dashes >= Dashes::BehindTheFirst && rest.iter().all(|act| is_head(act))
+    }
+
     fn are_parts_operands(
         &self,
         parts: List<Part>,
@@ -211,7 +231,11 @@ impl Walk<'_, '_> {
                 PartKind::DoubleQuoted { parts, .. } => {
                     return self.are_parts_operands(parts, first, true, begun);
                 }
-                PartKind::Command { .. } => is_inside || self.dashes(first) == Dashes::Nowhere,
+                PartKind::Command { .. } => {
+                    is_inside
+                        || self.dashes(first) == Dashes::Nowhere
+                        || is_quoted && self.begins_plainly(first)
+                }
                 PartKind::Parameter(expansions) => {
                     is_inside || self.are_variables_operands(self.tree.list(expansions), is_quoted)
                 }
@@ -261,6 +285,14 @@ impl Walk<'_, '_> {
         } else {
             self.analysis.state.operands.remove(name);
             self.analysis.state.lines.remove(name);
+        }
+    }
+
+    /// Notes that a variable holds one text that begins with no dash, which counts where quotes
+    /// hold it together.
+    pub(super) fn hold_whole(&mut self, name: &str) {
+        if self.is_set_once(name) {
+            self.analysis.state.lines.insert(name.to_owned());
         }
     }
 

@@ -76,6 +76,10 @@ impl Walk<'_, '_> {
             self.analysis.handed.truncate(handed);
             return;
         }
+        // Behind the command its variables are again what they were before.
+        for assigned in &assignments {
+            self.hold(&assigned.name, false);
+        }
         let nested = self.analysis.found.acts.get(first..).unwrap_or_default();
         let is_fetched = nested.iter().any(|act| act.has(Effect::Connect));
         self.hand_over(first);
@@ -187,14 +191,19 @@ impl Walk<'_, '_> {
             Value::Word(word) => {
                 let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
                 let shown = self.analysis.shown.take();
-                let is_operand = self.operands(word);
+                let is_whole = self.operands(word);
                 if std::mem::replace(&mut self.analysis.shown, shown).is_some() {
                     self.analysis.state.secrets.insert(name.clone());
                 }
-                self.hold(
-                    &name,
-                    is_operand && assignment.subscript.is_empty() && !assignment.appends,
-                );
+                let is_all = assignment.subscript.is_empty() && !assignment.appends;
+                // What is not told may hold blanks, which part words where no quotes stand.
+                let is_told = |arg: &Arg| matches!(arg.text, Text::Known(_) | Text::Home(_));
+                let are_told = self.args(self.tree.list(word)).iter().all(is_told);
+                let are_operands = are_told || self.are_operands(word, first);
+                self.hold(&name, is_all && is_whole && are_operands);
+                if is_all && (is_whole || self.is_whole_operand(word, first)) {
+                    self.hold_whole(&name);
+                }
                 self.keep_words(word, first);
                 if assignment.appends {
                     self.analysis.keep(vec![names::made()]);
