@@ -393,7 +393,8 @@ fn check(entry: &Entry) -> Result<(), String> {
     if !styles.contains(&entry.style.as_str()) {
         return Err(format!("unknown style `{}`", entry.style));
     }
-    let printed = ["", "operands", "parents", "listed", "found", "matching", "programs"];
+    let printed =
+        ["", "operands", "selected", "parents", "listed", "found", "matching", "programs"];
     if !printed.contains(&entry.prints.as_str()) {
         return Err(format!(
             "unknown `prints`: `{}`; use one of {}",

@@ -228,6 +228,7 @@ fn variants(entry: &Entry) -> [&'static str; 3] {
     };
     let prints = match entry.prints.as_str() {
         "operands" => "Operands",
+        "selected" => "Selected",
         "parents" => "Parents",
         "listed" => "Listed",
         "found" => "Found",

@@ -222,6 +222,8 @@ pub enum Prints {
     Nothing,
     /// What its operands say.
     Operands,
+    /// Files that its operands name, or that fit them.
+    Selected,
     /// The directories of what its operands say.
     Parents,
     /// What it lists: directories, and files that options select.
@@ -232,6 +234,13 @@ pub enum Prints {
     Matching,
     /// Where the programs lie that its operands name.
     Programs,
+}
+
+impl Prints {
+    /// Whether what its operands say comes out again.
+    pub const fn repeats(self) -> bool {
+        matches!(self, Prints::Operands | Prints::Selected | Prints::Parents)
+    }
 }
 
 /// Whether a program runs another one that its operands name.

@@ -10,7 +10,7 @@ use portcullis_shell::{Dialect, Reader, Span};
 use crate::act::{Act, Assigned, Note};
 use crate::analysis::{Analysis, dashes, names};
 use crate::arg::{Arg, Text};
-use crate::catalog::{self, Prints, Services, ValueKind, Wraps};
+use crate::catalog::{self, Services, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{self, Setting};
 use crate::lists;
@@ -187,7 +187,7 @@ fn add_printed(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
     for given in usage.values.iter().filter(|given| is_text(given.kind)) {
         act.prints.extend(names::of_program(given.arg.prefix()));
     }
-    let repeats = matches!(usage.entry.prints, Prints::Operands | Prints::Parents);
+    let repeats = usage.entry.prints.repeats();
     if repeats && act.args.iter().any(|arg| arg.as_known().is_none()) && analysis.holds_text() {
         act.prints.push(names::held());
     }

@@ -60,6 +60,7 @@ pub(crate) fn printed(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Dash
         }
         Prints::Nothing
         | Prints::Operands
+        | Prints::Selected
         | Prints::Parents
         | Prints::Matching
         | Prints::Programs => false,

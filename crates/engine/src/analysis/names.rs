@@ -183,6 +183,7 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
             let names = of_args(operands);
             if whole.is_empty() { names } else { whole.into_iter().chain(names).collect() }
         }
+        Prints::Selected => of_args(operands).into_iter().map(selected).collect(),
         Prints::Parents => {
             let known = operands.filter_map(Arg::as_known);
             let above = known.filter_map(|path| path.trim_end_matches('/').rsplit_once('/'));
@@ -223,6 +224,17 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
             let first = operands.next().filter(|_| !is_turned);
             first.into_iter().flat_map(|arg| patterns(ValueKind::Part, arg, ".")).collect()
         }
+    }
+}
+
+/// A name that a program takes for a pattern, as what fits it below: no piece of another name.
+fn selected(on: EffectOn) -> EffectOn {
+    match on.target {
+        Target::Path(glob) if glob.contains(['*', '?', '[']) => {
+            let glob = glob.trim_start_matches("**/");
+            read(Target::Pattern(format!("./**/{glob}")), false)
+        }
+        target => EffectOn { target, ..on },
     }
 }
 

@@ -25,8 +25,7 @@ impl Analysis<'_> {
         let cuts = usage.has_option(&["-c", "--bytes"]);
         let passes = usage.entry.passes || changes_blanks(act);
         let is_told = act.args.iter().all(|arg| arg.as_known().is_some());
-        let is_printer =
-            matches!(usage.entry.prints, Prints::Operands | Prints::Parents) && is_told;
+        let is_printer = usage.entry.prints.repeats() && is_told;
         let is_program = |given: &usage::Given| {
             let text = given.arg.prefix();
             given.kind == ValueKind::Awk && text.contains("BEGIN")

@@ -11,7 +11,7 @@ use portcullis_shell::{
 };
 
 use super::sets::{copied, lossless};
-use crate::catalog::{self, Prints};
+use crate::catalog;
 
 /// The variables of a script that may hold a text which it writes out.
 #[derive(Debug, Default)]
@@ -242,9 +242,7 @@ fn prints_text(tree: &Tree, command: &Command) -> bool {
     let Some(first) = tree.list(simple.words).first() else { return is_here };
     let Value::Literal(program) = tree.value(first) else { return true };
     let found = catalog::find(&lossless(program));
-    is_here
-        || found
-            .is_none_or(|found| matches!(found.entry.prints, Prints::Operands | Prints::Parents))
+    is_here || found.is_none_or(|found| found.entry.prints.repeats())
 }
 
 /// Whether a variable is a parameter of a script or a function.
