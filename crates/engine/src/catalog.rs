@@ -238,6 +238,7 @@ pub enum Prints {
 
 impl Prints {
     /// Whether what its operands say comes out again.
+    #[must_use]
     pub const fn repeats(self) -> bool {
         matches!(self, Prints::Operands | Prints::Selected | Prints::Parents)
     }

@@ -229,12 +229,12 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
 
 /// A name that a program takes for a pattern, as what fits it below: no piece of another name.
 fn selected(on: EffectOn) -> EffectOn {
-    match on.target {
-        Target::Path(glob) if glob.contains(['*', '?', '[']) => {
+    match as_pattern(&on).map(|on| on.target) {
+        Some(Target::Pattern(glob)) => {
             let glob = glob.trim_start_matches("**/");
             read(Target::Pattern(format!("./**/{glob}")), false)
         }
-        target => EffectOn { target, ..on },
+        Some(_) | None => on,
     }
 }
 
