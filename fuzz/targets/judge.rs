@@ -20,9 +20,16 @@ const POLICIES: [&str; 6] = [
     r#"{"rules":{"allow":["Bash"]}}"#,
 ];
 
+/// Every policy in every mode, each beside the same with one deny rule more.
 fn policies() -> &'static [(Policy, Policy)] {
     static ALL: OnceLock<Vec<(Policy, Policy)>> = OnceLock::new();
-    ALL.get_or_init(|| POLICIES.iter().map(|text| pair(text)).collect())
+    ALL.get_or_init(|| {
+        let pairs = POLICIES.iter().map(|text| pair(text));
+        let in_mode = |(policy, stricter): (Policy, Policy)| {
+            MODES.map(|mode| (policy.clone().with_mode(mode), stricter.clone().with_mode(mode)))
+        };
+        pairs.flat_map(in_mode).collect()
+    })
 }
 
 /// A policy, and the same with one deny rule more.
@@ -44,6 +51,8 @@ fn pair(text: &str) -> (Policy, Policy) {
 const MODES: [Mode; 5] =
     [Mode::Default, Mode::AcceptEdits, Mode::Explore, Mode::Bypass, Mode::DontAsk];
 
+// The first byte: two bits for the shell, one for a call that is written as JSON, five for the
+// policy and the mode. Seeds begin with `0`: bash, a command.
 fuzz_target!(|data: &[u8]| {
     let (&how, text) = data.split_first().unwrap_or((&b'0', &[]));
     let dialect = match how & 0b11 {
@@ -52,28 +61,33 @@ fuzz_target!(|data: &[u8]| {
         _ => Dialect::Bash,
     };
     let text = String::from_utf8_lossy(text);
-    let mut call = Call::new("Bash", json!({ "command": text }), "/home/dev/proj");
-    if how & 0b1000_0000 != 0
-        && let Ok(input) = serde_json::from_str::<Value>(&text)
-    {
-        call = Call::new("Edit", input, "/home/dev/proj");
-    }
+    let mut call = (how & 0b100 != 0)
+        .then(|| written(&text))
+        .flatten()
+        .unwrap_or_else(|| Call::new("Bash", json!({ "command": text }), "/home/dev/proj"));
     call.home = Some("/home/dev".to_owned());
     call.shell = Some(Shell::Known(dialect));
-    let chosen = usize::from(how >> 2) % POLICIES.len();
+    let chosen = usize::from(how >> 3) % (POLICIES.len() * MODES.len());
     let (policy, stricter) = &policies()[chosen];
-    for mode in MODES {
-        let verdict = judge(&policy.clone().with_mode(mode), &call, &Lexical);
-        let denied = judge(&stricter.clone().with_mode(mode), &call, &Lexical);
-        check(&verdict, mode, text.len());
-        assert!(denied.outcome >= verdict.outcome, "a deny rule loosens in {mode:?}");
-        let has_rules = POLICIES[chosen].contains("allow");
-        if chosen == 0 && matches!(mode, Mode::Default | Mode::Explore) && !has_rules {
-            let is_allowed = verdict.outcome == Outcome::Allow;
-            assert!(!is_allowed || verdict.is_read_only, "allowed and not read-only in {mode:?}");
-        }
+    let mode = MODES[chosen % MODES.len()];
+    let verdict = judge(policy, &call, &Lexical);
+    let denied = judge(stricter, &call, &Lexical);
+    check(&verdict, mode, text.len());
+    check(&denied, mode, text.len());
+    assert!(denied.outcome >= verdict.outcome, "a deny rule loosens in {mode:?}");
+    if chosen < MODES.len() && matches!(mode, Mode::Default | Mode::Explore) {
+        let is_allowed = verdict.outcome == Outcome::Allow;
+        assert!(!is_allowed || verdict.is_read_only, "allowed and not read-only in {mode:?}");
     }
 });
+
+/// A call of any tool, as a host would write it.
+fn written(text: &str) -> Option<Call> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let tool = value.get("tool").and_then(Value::as_str).unwrap_or("Edit");
+    let input = value.get("input").unwrap_or(&value);
+    Some(Call::new(tool, input.clone(), "/home/dev/proj"))
+}
 
 /// What holds for every verdict.
 fn check(verdict: &Verdict, mode: Mode, len: usize) {

@@ -1,8 +1,8 @@
 //! `cargo xtask fuzz`: runs the targets of `fuzz/`, guided by coverage, on a stable toolchain.
 //!
 //! `fuzz/` is a workspace of its own, whose cargo settings turn coverage on. Seeds come from the
-//! corpus of the shell reader and from `fuzz/seeds/`. What a target learned stays in `fuzz/corpus/`, what broke it in
-//! `fuzz/artifacts/`.
+//! corpus of the shell reader and from `fuzz/seeds/`. What a target learned stays in
+//! `fuzz/corpus/`, what broke it in `fuzz/artifacts/`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,7 +21,10 @@ const INPUT_SECONDS: u32 = 10;
 const MEMORY_MB: u32 = 2048;
 
 /// The targets that read documents and no shell.
-const DOCUMENTS: &[&str] = &["policy", "wire", "hook"];
+const DOCUMENTS: &[&str] = &["policy", "wire", "frames", "hook"];
+
+/// The targets that begin with their own seeds alone.
+const OWN: &[&str] = &["languages", "policy", "wire", "frames", "hook"];
 
 /// With fewer edges covered than this, the coverage flags did not reach the reader.
 const LEAST_COVERAGE: u64 = 200;
@@ -144,7 +147,8 @@ fn fuzz(root: &Path, triple: &str, target: &str, arguments: &Arguments) -> anyho
         .arg("-print_final_stats=1")
         .args(&arguments.options)
         .arg(&corpus)
-        .arg(if own.is_dir() { own } else { seeds(root) })
+        .args((!OWN.contains(&target)).then(|| seeds(root)))
+        .args(own.is_dir().then_some(own))
         .stderr(fs::File::create(&log).context("cannot write the log of the run")?);
     let status = command.status().with_context(|| format!("cannot start `{target}`"))?;
     let text = String::from_utf8_lossy(&fs::read(&log)?).into_owned();

@@ -34,7 +34,8 @@ const WORLDS: &str = "2000";
 const SCHEMA_EXAMPLES: &str = "10";
 const FUZZ_SECONDS: &str = "120";
 const FUZZ_RUNS: &[&str] = &["--", "-seed=1", "-runs=100000"];
-const FUZZ_TARGETS: &[&str] = &["parse", "fold", "scan", "languages", "policy", "wire", "hook"];
+const FUZZ_TARGETS: &[&str] =
+    &["parse", "fold", "scan", "languages", "policy", "wire", "frames", "hook"];
 // A finding of these is a text that prints wrongly, not one that does harm: every change must
 // keep what was found, and only the long run looks for more.
 const FUZZ_KEPT: &[&str] = &["print_parse", "--", "-runs=0"];
