@@ -2,9 +2,14 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's allocator with a counter per thread.
+/// The system's allocator with a counter per thread, which counts while somebody asks: what is
+/// timed is the allocator of the product.
 pub struct Counting;
+
+/// How many ask.
+static ASKING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
@@ -14,7 +19,7 @@ thread_local! {
 /// How many allocations `work` makes; growing in place counts as one.
 pub fn count<T>(work: impl FnOnce() -> T) -> u64 {
     let before = COUNT.get();
-    let result = work();
+    let result = counted(work);
     let after = COUNT.get();
     drop(result);
     after - before
@@ -23,16 +28,32 @@ pub fn count<T>(work: impl FnOnce() -> T) -> u64 {
 /// What `work` gives, and how many bytes of this thread's memory it holds on to.
 pub fn held<T>(work: impl FnOnce() -> T) -> (T, i64) {
     let before = HELD.get();
-    let result = work();
+    let result = counted(work);
     (result, HELD.get() - before)
 }
 
+fn counted<T>(work: impl FnOnce() -> T) -> T {
+    ASKING.fetch_add(1, Ordering::Relaxed);
+    let result = work();
+    ASKING.fetch_sub(1, Ordering::Relaxed);
+    result
+}
+
+fn is_asked() -> bool {
+    ASKING.load(Ordering::Relaxed) > 0
+}
+
 fn one_more() {
-    // A thread that is ending has no counter any more.
-    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+    if is_asked() {
+        // A thread that is ending has no counter any more.
+        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+    }
 }
 
 fn hold(bytes: usize, sign: i64) {
+    if !is_asked() {
+        return;
+    }
     let bytes = i64::try_from(bytes).unwrap_or_default();
     let _ = HELD.try_with(|held| held.set(held.get() + sign * bytes));
 }

@@ -185,10 +185,32 @@ impl Writer {
             subs.push(format!("Sub {{ names: &{names:?}, entry: &{written} }}"));
         }
         lists.push(("subs", self.list("Sub", &subs)));
+        let (by_name, open) = self.sub_names(entry);
+        lists.push(("subs_by_name", self.list("(Name, u16)", &by_name)));
+        lists.push(("open_subs", self.list("u16", &open)));
         for (name, list) in lists.iter().filter(|(_, list)| list != "&[]") {
             let _ = write!(fields, "{name}: {list}, ");
         }
         self.share("Entry", format!("Entry {{ {fields}..PLAIN }}"))
+    }
+}
+
+impl Writer {
+    /// The names of sub-commands, sorted by length and then by their bytes, with their places; of
+    /// two that share a name the first has it. And the places of those with a star in a name.
+    fn sub_names(&mut self, entry: &Entry) -> (Vec<String>, Vec<String>) {
+        let mut places: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+        let mut open = Vec::new();
+        for (place, (names, _)) in entry.subs.iter().enumerate() {
+            for name in names {
+                places.entry((name.len(), name)).or_insert(place);
+            }
+            if names.iter().any(|name| name.contains('*')) {
+                open.push(place.to_string());
+            }
+        }
+        let row = |((_, name), place)| format!("({}, {place})", self.names.place(name));
+        (places.into_iter().map(row).collect(), open)
     }
 }
 

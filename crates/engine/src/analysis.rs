@@ -37,6 +37,7 @@ use crate::usage::Unknown;
 use crate::world::World;
 
 pub use dashes::Dashes;
+pub(crate) use refused::Heard;
 pub use refused::Unread;
 pub use sets::Sets;
 pub use state::State;
@@ -157,7 +158,7 @@ pub(crate) struct Analysis<'g> {
     pub(crate) piped: Dashes,
     /// A variable, read since somebody last asked, that holds a secret.
     pub(crate) shown: Option<String>,
-    /// The directories the script has been in.
+    /// The directories the script has been in, beside the one it began in.
     been_in: Vec<Arc<str>>,
     pub(crate) functions: Functions,
     /// Whether the script goes somewhere else.
@@ -186,7 +187,7 @@ impl<'g> Analysis<'g> {
             declares_tables: false,
             piped: Dashes::Anywhere,
             shown: None,
-            been_in: vec![Arc::clone(&ground.cwd)],
+            been_in: Vec::new(),
             functions: Functions::None,
             has_moved: false,
             forgets: None,
@@ -233,8 +234,7 @@ impl<'g> Analysis<'g> {
         let act = act.into();
         let place = self.found.acts.len();
         if let Some(directory) = &act.directory {
-            let directory = Arc::clone(directory);
-            self.been(&directory);
+            self.been(directory);
         }
         if place < ACTS {
             self.found.acts.push(act);
@@ -247,8 +247,12 @@ impl<'g> Analysis<'g> {
     /// Notes a directory that the script may have been in.
     pub(crate) fn been(&mut self, directory: &Arc<str>) {
         // It is nearly always the one that the last act was in.
-        let is_last = self.been_in.last().is_some_and(|last| Arc::ptr_eq(last, directory));
-        if !is_last && self.been_in.len() < DIRECTORIES && !self.been_in.contains(directory) {
+        let first = &self.ground.cwd;
+        if Arc::ptr_eq(self.been_in.last().unwrap_or(first), directory) {
+            return;
+        }
+        let is_known = directory == first || self.been_in.contains(directory);
+        if !is_known && self.been_in.len() + 1 < DIRECTORIES {
             self.been_in.push(Arc::clone(directory));
         }
     }
@@ -262,7 +266,9 @@ impl<'g> Analysis<'g> {
         if self.found.acts.iter().all(|act| act.directory.is_some()) {
             return;
         }
-        let been_in: Arc<[Arc<str>]> = std::mem::take(&mut self.been_in).into();
+        let been_in = std::mem::take(&mut self.been_in);
+        let been_in = [Arc::clone(&self.ground.cwd)].into_iter().chain(been_in);
+        let been_in: Arc<[Arc<str>]> = been_in.collect();
         for act in self.found.acts.iter_mut().filter(|act| act.directory.is_none()) {
             act.perhaps_in = Arc::clone(&been_in);
         }

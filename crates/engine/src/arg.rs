@@ -64,6 +64,15 @@ impl Arg {
         }
     }
 
+    /// The text as rules compare it: a home is known as it is written.
+    #[must_use]
+    pub fn as_written(&self) -> Option<&str> {
+        match &self.text {
+            Text::Known(text) | Text::Home(text) => Some(text),
+            Text::Files { .. } | Text::Begins(_) | Text::Any(_) => None,
+        }
+    }
+
     /// What it begins with for certain; nothing for a home, whose name is not known.
     #[must_use]
     pub fn prefix(&self) -> &str {

@@ -132,6 +132,10 @@ pub struct Entry {
     pub when: &'static [When],
     /// Sub-commands.
     pub subs: &'static [Sub],
+    /// The names of these, sorted by length and then by their bytes, with their places.
+    subs_by_name: &'static [(Name, u16)],
+    /// The places of those with a star in a name.
+    open_subs: &'static [u16],
 }
 
 /// What is added where all conditions that are given hold.
@@ -274,19 +278,21 @@ pub struct OptionSpec {
     pub finding: Option<&'static str>,
 }
 
-/// A name in the one text that holds the names of all options.
+/// A name in the one text that holds the names of all options and sub-commands.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     at: u32,
     len: u8,
 }
 
-impl OptionSpec {
-    fn bytes(&self) -> &'static [u8] {
-        let at = self.name.at as usize;
-        TEXT.as_bytes().get(at..at + usize::from(self.name.len)).unwrap_or_default()
+impl Name {
+    fn bytes(self) -> &'static [u8] {
+        let at = self.at as usize;
+        TEXT.as_bytes().get(at..at + usize::from(self.len)).unwrap_or_default()
     }
+}
 
+impl OptionSpec {
     /// Its name with dashes.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -448,6 +454,8 @@ const PLAIN: Entry = Entry {
     harmless_config: &[],
     when: &[],
     subs: &[],
+    subs_by_name: &[],
+    open_subs: &[],
 };
 
 /// An option without a value that does nothing.

@@ -4,6 +4,7 @@
 //! matter. `CallRules` are those that may speak about one call, whatever its host calls it.
 
 mod index;
+mod keyed;
 mod others;
 pub mod paths;
 mod words;
@@ -247,8 +248,11 @@ impl<'p> CallRules<'p> {
         outcome: Outcome,
         find: impl Fn(&Contents) -> Option<RuleId>,
     ) -> Option<&'p Rule> {
-        let mut named = self.sure.iter().chain(self.perhaps.iter().flatten());
-        named.find_map(|named| found(named, outcome, &find))
+        let sure = self.sure.iter().find_map(|named| found(named, outcome, &find));
+        if sure.is_some() || self.perhaps.is_empty() {
+            return sure;
+        }
+        self.perhaps.iter().flatten().find_map(|named| found(named, outcome, &find))
     }
 
     /// A rule that covers the call whichever of its possible names it has.

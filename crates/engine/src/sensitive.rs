@@ -109,7 +109,7 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     let glob = glob::without_sets(&lower);
     // Whatever lies in a listed directory is listed, and that directory is written out.
     let (directory, open) = split_open(&glob);
-    let below = format!("{directory}/-");
+    let below = [directory, "/-"].concat();
     if let Some(pattern) = find(&below, access).filter(|pattern| pattern.is_directory()) {
         return Some(pattern);
     }
@@ -235,7 +235,7 @@ pub(crate) fn split_open(glob: &str) -> (&str, &str) {
 
 /// Whether a pattern says anything of the names that it fits.
 pub(crate) fn has_text(open: &str) -> bool {
-    open.bytes().any(|byte| !b"*?/[].".contains(&byte))
+    open.bytes().any(|byte| !matches!(byte, b'*' | b'?' | b'/' | b'[' | b']' | b'.'))
 }
 
 impl Pattern {

@@ -196,9 +196,9 @@ fn command(act: &Act) -> Option<Suggestion> {
     if RUNNERS.contains(&(base, sub)) || !is_literal_word(program) {
         return None;
     }
-    let prefix = format!("{program} {sub}");
-    let covers = format!("every command that begins with `{prefix}`, inside the workspace");
-    Some(Suggestion { rule: format!("Bash({prefix}:*)"), covers })
+    let covers = ["every command that begins with `", program, " ", sub, "`, inside the workspace"];
+    let rule = ["Bash(", program, " ", sub, ":*)"];
+    Some(Suggestion { rule: rule.concat(), covers: covers.concat() })
 }
 
 fn has_inline_code(act: &Act) -> bool {

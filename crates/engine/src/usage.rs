@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
             args,
             usage: Usage {
                 entry,
-                effects: Vec::new(),
+                effects: Vec::with_capacity(2),
                 option_effects: 0,
                 values: Vec::new(),
                 command: None,

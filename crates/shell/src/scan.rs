@@ -211,8 +211,12 @@ impl<'t> Scan<'t> {
                     }
                 }
                 _ => {
-                    text.push(byte);
-                    self.at += 1;
+                    // Most of a word means itself.
+                    let rest = self.text.get(self.at..).unwrap_or_default();
+                    let plain = rest.iter().skip(1).position(|&byte| has_meaning(byte));
+                    let plain = rest.get(..plain.map_or(rest.len(), |at| at + 1));
+                    text.extend_from_slice(plain.unwrap_or_default());
+                    self.at += plain.map_or(1, <[u8]>::len);
                 }
             }
         }
@@ -327,6 +331,11 @@ impl<'t> Scan<'t> {
 
 const fn is_operator(byte: u8) -> bool {
     matches!(byte, b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`' | 0)
+}
+
+/// Whether a byte may end a word, or mean something else in it than itself.
+const fn has_meaning(byte: u8) -> bool {
+    is_operator(byte) || matches!(byte, b' ' | b'\t' | b'\r' | b'\'' | b'"' | b'$' | b'\\')
 }
 
 /// Adds what stands between the glue inside a token.

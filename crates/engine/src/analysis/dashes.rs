@@ -283,7 +283,9 @@ impl Walk<'_, '_> {
     pub(super) fn hold(&mut self, name: &str, is_operand: bool) {
         if is_operand && self.is_set_once(name) {
             self.analysis.state.operands.insert(name.to_owned());
-        } else {
+        } else if self.analysis.state.operands.contains(name)
+            || self.analysis.state.lines.contains(name)
+        {
             self.analysis.state.operands.remove(name);
             self.analysis.state.lines.remove(name);
         }

@@ -139,8 +139,11 @@ impl Walk<'_, '_> {
     /// Hands over the secrets that words name whose pieces the script has written out.
     pub(super) fn hand_joined(&mut self, words: &[Word]) {
         for word in words {
+            if word.parts.len() < 2 {
+                continue;
+            }
             let open = self.open_pieces(word.parts);
-            if open == 0 || word.parts.len() < 2 {
+            if open == 0 {
                 continue;
             }
             let mut pieces = Vec::new();

@@ -288,14 +288,17 @@ pub(crate) fn patterns(kind: ValueKind, arg: &Arg, start: &str) -> Vec<EffectOn>
     let start = start.trim_end_matches('/');
     globs
         .into_iter()
-        .map(|glob| read(Target::Pattern(format!("{start}/**/{glob}")), false))
+        .map(|glob| read(Target::Pattern([start, "/**/", &glob].concat()), false))
         .collect()
 }
 
 impl Analysis<'_> {
     /// Keeps names that variables may hold from now on.
     pub(crate) fn keep(&mut self, names: Vec<EffectOn>) {
-        add(&mut self.state.named, names);
+        // Whoever writes to a state that is shared copies it.
+        if !names.is_empty() {
+            add(&mut self.state.named, names);
+        }
     }
 
     /// Whether words of this command hold a name that is put together.

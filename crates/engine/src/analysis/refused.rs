@@ -1,6 +1,6 @@
 //! Text that was refused: what ran before the fault, and the words that may stand in the rest.
 
-use portcullis_shell::{Reader, Refusal, RefusalKind, Span, scan};
+use portcullis_shell::{Reader, Refusal, RefusalKind, Span, Token, scan};
 
 use super::{ACTS, Analysis, walk};
 use crate::act::{Act, ActKind};
@@ -73,6 +73,13 @@ pub struct Unread {
     words: Words,
 }
 
+/// A word as rules hear it: as it is written, and as it is known.
+#[derive(Clone, Copy)]
+pub(crate) struct Heard<'a> {
+    pub(crate) written: Option<&'a str>,
+    pub(crate) known: Option<&'a str>,
+}
+
 /// Where the words are that may be programs.
 #[derive(Clone, Debug)]
 enum Words {
@@ -112,35 +119,41 @@ impl Unread {
     }
 
     /// An act for every word that may be a program and somebody cares about, where it stands.
-    pub(crate) fn acts(&self, concerns: impl Fn(&Arg, Span) -> bool) -> Vec<Act> {
+    pub(crate) fn acts(&self, concerns: impl Fn(Heard<'_>, Span) -> bool) -> Vec<Act> {
         match &self.words {
-            Words::InText => self.each_of(&self.scanned(), usize::MAX, concerns),
+            Words::InText => self.in_text(concerns),
             Words::Each(words) => self.each_of(words, usize::MAX, concerns),
             Words::First(words) => self.each_of(words, 1, concerns),
         }
     }
 
-    fn scanned(&self) -> Vec<Arg> {
+    fn in_text(&self, concerns: impl Fn(Heard<'_>, Span) -> bool) -> Vec<Act> {
         let tokens = scan(self.text.as_bytes());
         let shift = |span: Span| {
             let moved = Span::new(span.start as usize + self.from, span.end as usize + self.from);
             self.within.unwrap_or(moved)
         };
-        tokens
-            .into_iter()
-            .map(|token| {
-                let text = String::from_utf8(token.text)
-                    .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-                Arg::new(Text::Known(text), shift(token.span))
-            })
-            .collect()
+        // In most texts nobody cares about any word.
+        let concern = |token: &Token| {
+            let text = String::from_utf8_lossy(&token.text);
+            concerns(Heard { written: Some(&text), known: Some(&text) }, shift(token.span))
+        };
+        if !tokens.iter().any(concern) {
+            return Vec::new();
+        }
+        let words = tokens.into_iter().map(|token| {
+            let text = String::from_utf8(token.text)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+            Arg::new(Text::Known(text), shift(token.span))
+        });
+        self.each_of(&words.collect::<Vec<_>>(), usize::MAX, concerns)
     }
 
     fn each_of(
         &self,
         words: &[Arg],
         count: usize,
-        concerns: impl Fn(&Arg, Span) -> bool,
+        concerns: impl Fn(Heard<'_>, Span) -> bool,
     ) -> Vec<Act> {
         let act = |(at, word): (usize, &Arg)| {
             // Far behind, a rule sees the program and little more.
@@ -150,7 +163,10 @@ impl Unread {
             Act { kind: ActKind::Scanned, span, args, via: self.via.clone(), ..Act::default() }
         };
         let all = words.iter().enumerate().take(count);
-        let concern = |(_, word): &(usize, &Arg)| concerns(word, self.within.unwrap_or(word.span));
+        let concern = |(_, word): &(usize, &Arg)| {
+            let heard = Heard { written: word.as_written(), known: word.as_known() };
+            concerns(heard, self.within.unwrap_or(word.span))
+        };
         all.filter(concern).map(act).collect()
     }
 }

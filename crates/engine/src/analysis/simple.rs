@@ -1,6 +1,8 @@
 //! Simple commands and assignments.
 
-use portcullis_shell::{Assigned as Value, Assignment, Command, List, Simple, Span, Word};
+use portcullis_shell::{
+    Assigned as Value, Assignment, Command, List, Part, PartKind, Place, Simple, Span, Word,
+};
 
 use super::names;
 use super::rounds::PIECED;
@@ -48,6 +50,13 @@ impl Walk<'_, '_> {
         let outer = self.analysis.shown.take();
         let mut dashless = Dashless::default();
         for (at, word) in words.iter().enumerate() {
+            // Most words are text and nothing else: nothing runs in them.
+            if let [Part { kind: PartKind::Literal, span }] = self.tree.list(word.parts)
+                && word.place != Place::Arithmetic
+            {
+                dashless.note(at, self.tree.text(*span).first() != Some(&b'-'));
+                continue;
+            }
             let from = self.analysis.found.acts.len();
             self.word(word);
             dashless.note(at, self.is_operand(word, from));

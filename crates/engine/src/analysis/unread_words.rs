@@ -8,6 +8,7 @@ use crate::act::Act;
 use crate::arg::{Arg, Text};
 use crate::catalog::Services;
 use crate::effect::{Effect, EffectOn, Target};
+use crate::few::Few;
 use crate::lists;
 use crate::place;
 use crate::sensitive::{self, Access};
@@ -43,10 +44,11 @@ impl Analysis<'_> {
             Text::Home(text) => (text.as_str(), true),
             Text::Files { .. } | Text::Begins(_) | Text::Any(_) => return,
         };
-        if text.contains(char::is_whitespace) {
+        let has_sign = text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'_'));
+        if !has_sign && !is_home || text.contains(char::is_whitespace) {
             return;
         }
-        for (piece, is_whole) in pieces(text) {
+        for &(piece, is_whole) in &pieces(text) {
             let looks = piece.contains(['/', '.', '_']) || is_home;
             if !looks || piece.contains("://") {
                 continue;
@@ -81,25 +83,35 @@ impl Analysis<'_> {
 }
 
 /// What in a word may be a path, and whether all of its beginning is there.
-fn pieces(text: &str) -> Vec<(&str, bool)> {
-    let mut all = Vec::new();
+fn pieces(text: &str) -> Few<(&str, bool), 4> {
+    let mut all = Few::default();
+    let mut add = |piece, is_whole| {
+        if !str::is_empty(piece) {
+            all.push((piece, is_whole));
+        }
+    };
     let bare = text.strip_prefix("file://").or_else(|| text.strip_prefix("fileb://"));
     let text = bare.unwrap_or(text);
-    if !text.starts_with('-') && !text.contains(':') {
-        all.push((text, true));
+    if !text.starts_with('-') && !text.as_bytes().contains(&b':') {
+        add(text, true);
     }
     // `-oDIR`, `--option=FILE`, `name=@FILE`, `type=x,src=FILE`, `KIND:FILE`.
     if text.starts_with('-') && !text.starts_with("--") {
-        all.extend(text.get(2..).map(|rest| (rest.trim_start_matches('='), true)));
+        add(text.get(2..).unwrap_or_default().trim_start_matches('='), true);
     }
-    let values = text.match_indices(['=', '@', ',']);
-    all.extend(values.filter_map(|(at, _)| text.get(at + 1..)).map(|rest| {
+    // Most words are nothing but a path.
+    if !text.bytes().any(|byte| matches!(byte, b'=' | b'@' | b',' | b':')) {
+        return all;
+    }
+    for rest in text.match_indices(['=', '@', ',']).filter_map(|(at, _)| text.get(at + 1..)) {
         let rest = rest.split(',').next().unwrap_or(rest);
-        (rest.trim_start_matches(['@', '<']), true)
-    }));
-    let hosts = text.match_indices(':').filter_map(|(at, _)| text.get(at + 1..));
-    all.extend(hosts.map(|rest| (rest, false)));
-    all.extend(text.split_once(':').map(|(before, _)| (before, false)));
-    all.retain(|(piece, _)| !piece.is_empty());
+        add(rest.trim_start_matches(['@', '<']), true);
+    }
+    for rest in text.match_indices(':').filter_map(|(at, _)| text.get(at + 1..)) {
+        add(rest, false);
+    }
+    if let Some((before, _)) = text.split_once(':') {
+        add(before, false);
+    }
     all
 }

@@ -21,6 +21,9 @@ pub(super) fn texts(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Vec<(T
         }
         matches!(part.kind, PartKind::Sequence).then_some(&[][..])
     };
+    if parts.iter().all(|part| members(part).is_none()) {
+        return None;
+    }
     let pairs: Vec<&[Word]> = parts.iter().filter_map(members).collect();
     if pairs.iter().all(|members| members.is_empty()) {
         return None;

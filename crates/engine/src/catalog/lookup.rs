@@ -1,6 +1,6 @@
 //! How a program, an option and a sub-command are found by name.
 
-use super::{Entry, NAMES, OptionSpec, PROGRAMS, Program, STARTS, Sub};
+use super::{Entry, NAMES, Name, OptionSpec, PROGRAMS, Program, STARTS, Sub};
 use crate::shelf::shelf;
 
 /// Every program of the catalog.
@@ -29,7 +29,7 @@ impl Entry {
         // Names are sorted by length: most are told apart by that alone.
         let order = |option: &OptionSpec| {
             let by_length = usize::from(option.name.len).cmp(&name.len());
-            by_length.then_with(|| match (option.bytes(), name.as_bytes()) {
+            by_length.then_with(|| match (option.name.bytes(), name.as_bytes()) {
                 ([known, letter], [own, wanted]) => (known, letter).cmp(&(own, wanted)),
                 (known, name) => known.cmp(name),
             })
@@ -52,16 +52,24 @@ impl Entry {
     /// The sub-command of this name: exact names first, then the longest pattern.
     #[must_use]
     pub fn sub(&self, name: &str) -> Option<&'static Sub> {
-        let is_same = |known: &&&str| {
-            if self.fold { known.eq_ignore_ascii_case(name) } else { **known == name }
+        let exact = if self.fold {
+            let is_same = |known: &&str| known.eq_ignore_ascii_case(name);
+            self.subs.iter().find(|sub| sub.names.iter().any(is_same))
+        } else {
+            let order = |(known, _): &(Name, u16)| {
+                let by_length = usize::from(known.len).cmp(&name.len());
+                by_length.then_with(|| known.bytes().cmp(name.as_bytes()))
+            };
+            let place = self.subs_by_name.binary_search_by(order).ok();
+            place.and_then(|place| self.subs.get(usize::from(self.subs_by_name.get(place)?.1)))
         };
-        let exact = self.subs.iter().find(|sub| sub.names.iter().any(|known| is_same(&known)));
         exact.or_else(|| {
             let fitting = |sub: &&'static Sub| {
                 let fits = sub.names.iter().filter(|pattern| matches_verb(pattern, name));
                 fits.map(|pattern| pattern.len()).max()
             };
-            self.subs.iter().filter(|sub| fitting(sub).is_some()).max_by_key(fitting)
+            let open = self.open_subs.iter().filter_map(|place| self.subs.get(usize::from(*place)));
+            open.filter(|sub| fitting(sub).is_some()).max_by_key(fitting)
         })
     }
 }

@@ -34,13 +34,15 @@ pub(super) fn inspect(act: &Act, scene: &Scene<'_>, found: &mut Findings<'_>) {
 /// Words that throw a database away, in the commands of frameworks.
 fn destroys(act: &Act) -> bool {
     let runs = act.unknown.is_some() || act.has(Effect::Execute) || act.has(Effect::Unknown);
+    let text = |at: usize| act.args.get(at)?.as_known();
     let word = |at: usize| {
-        let text = act.args.get(at)?.as_known()?;
+        let text = text(at)?;
         let behind = text.bytes().rposition(|byte| byte == b'/').map_or(0, |at| at + 1);
         text.get(behind..)
     };
     let fits = |at: usize| {
-        word(at).is_some_and(may_destroy)
+        text(at).is_some_and(may_end)
+            && word(at).is_some_and(may_destroy)
             && lists::DESTROYERS.iter().any(|words| {
                 words.split('+').enumerate().all(|(behind, known)| word(at + behind) == Some(known))
             })
@@ -54,6 +56,35 @@ fn may_destroy(word: &str) -> bool {
     lengths.is_some_and(|lengths| lengths & 1 << (word.len() % 64) != 0)
 }
 
+/// Whether some entry of the list begins with a word of this last letter.
+fn may_end(word: &str) -> bool {
+    let is_last = word.bytes().next_back().and_then(|last| LAST.get(usize::from(last)));
+    is_last.copied().unwrap_or_default()
+}
+
+/// The bytes that the first words of the list end with.
+static LAST: [bool; 256] = ends(lists::DESTROYERS);
+
+#[expect(clippy::indexing_slicing, reason = "made by the compiler, which sees the bounds")]
+const fn ends(mut list: &[&str]) -> [bool; 256] {
+    let mut ends = [false; 256];
+    while let [words, rest @ ..] = list {
+        ends[words.as_bytes()[length(words) - 1] as usize] = true;
+        list = rest;
+    }
+    ends
+}
+
+/// How long the first word of an entry is.
+#[expect(clippy::indexing_slicing, reason = "made by the compiler, which sees the bounds")]
+const fn length(words: &str) -> usize {
+    let (mut length, bytes) = (0, words.as_bytes());
+    while length < bytes.len() && bytes[length] != b'+' {
+        length += 1;
+    }
+    length
+}
+
 /// How long the first words of the list are, as bits, by their first letters.
 static LENGTHS: [u64; 256] = lengths(lists::DESTROYERS);
 
@@ -61,11 +92,7 @@ static LENGTHS: [u64; 256] = lengths(lists::DESTROYERS);
 const fn lengths(mut list: &[&str]) -> [u64; 256] {
     let mut lengths = [0; 256];
     while let [words, rest @ ..] = list {
-        let (mut length, bytes) = (0, words.as_bytes());
-        while length < bytes.len() && bytes[length] != b'+' {
-            length += 1;
-        }
-        lengths[bytes[0] as usize] |= 1 << (length % 64);
+        lengths[words.as_bytes()[0] as usize] |= 1 << (length(words) % 64);
         list = rest;
     }
     lengths

@@ -50,6 +50,9 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     let is_package = |arg: &Arg| {
         const NAMES: [&str; 3] = ["portcullis", "portcullis-cli", "portcullis-hook"];
         let text = arg.written();
+        if !matches!(text.bytes().next_back(), Some(b's' | b'i' | b'k')) {
+            return false;
+        }
         let before = NAMES.iter().find_map(|name| text.strip_suffix(name));
         before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
     };

@@ -1,5 +1,7 @@
 //! Removals: which of them could not be undone.
 
+use std::borrow::Cow;
+
 use super::{Findings, Scene};
 use crate::act::Act;
 use crate::effect::{Effect, Target};
@@ -10,8 +12,12 @@ use crate::verdict::Tier;
 
 /// Whether a path lies in a tree that belongs to the system; letter case does not matter.
 pub(crate) fn is_system(path: &str) -> bool {
-    let path = path.to_lowercase();
-    let is_in = |tree: &&str| is_within(&path, &tree.to_lowercase());
+    let path = if path.is_ascii() { Cow::Borrowed(path) } else { path.to_lowercase().into() };
+    let is_in = |tree: &&str| {
+        let head = path.get(..tree.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(tree))
+            && matches!(path.as_bytes().get(tree.len()), None | Some(b'/'))
+    };
     lists::SYSTEM_TREES.iter().any(&is_in) && !lists::COMMON_DIRECTORIES.iter().any(is_in)
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
-use crate::arg::{Arg, Text};
+use crate::arg::Arg;
 use crate::effect::{Effect, Target};
 use crate::environment::{self, Setting};
 use crate::few::Few;
@@ -222,7 +222,7 @@ fn quote(text: &str) -> Cow<'_, str> {
     let is_one = !text.as_bytes().contains(&b'\n');
     let line = if is_one { text } else { text.lines().next().unwrap_or_default() };
     let start = line.get(..line.floor_char_boundary(QUOTED)).unwrap_or_default();
-    if start.len() < text.trim_end().len() { format!("{start}…").into() } else { start.into() }
+    if start.len() < text.trim_end().len() { [start, "…"].concat().into() } else { start.into() }
 }
 
 /// A rule covers files only if it covers all of them, and there is one.
@@ -251,15 +251,7 @@ fn scalars(value: &serde_json::Value) -> Vec<String> {
 
 /// The arguments, where they are known; a home is known as it is written.
 pub(super) fn known(act: &Act) -> Few<Option<&str>, 12> {
-    act.args.iter().map(as_written).collect()
-}
-
-/// The text of an argument as rules compare it.
-pub(crate) fn as_written(arg: &Arg) -> Option<&str> {
-    match &arg.text {
-        Text::Known(text) | Text::Home(text) => Some(text),
-        Text::Files { .. } | Text::Begins(_) | Text::Any(_) => None,
-    }
+    act.args.iter().map(Arg::as_written).collect()
 }
 
 /// The arguments without the options before the sub-command.

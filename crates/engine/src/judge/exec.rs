@@ -1,7 +1,7 @@
 //! Shell calls under `[exec]`: how much is open, when a person is asked, and a stricter reading
 //! of what only reads.
 
-use super::cover::{as_written, has_harmless_assignments};
+use super::cover::has_harmless_assignments;
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
 use crate::arg::Arg;
@@ -88,8 +88,8 @@ impl<'a> Bench<'a> {
         let act = &facts.act;
         act.program().filter(|_| act.kind == ActKind::Command && self.stays_inside(facts))?;
         let is_harmless = has_harmless_assignments(act);
-        let known: Option<Vec<&str>> = act.args.iter().map(as_written).collect();
-        let words = act.args.iter().map(|arg| as_written(arg).unwrap_or(UNKNOWN));
+        let known: Option<Vec<&str>> = act.args.iter().map(Arg::as_written).collect();
+        let words = act.args.iter().map(|arg| arg.as_written().unwrap_or(UNKNOWN));
         let text = listed::folded(words);
         let text = text.trim();
         let fits = |entry: &&Listed| {
@@ -201,7 +201,7 @@ fn names_extras(entry: &Listed, act: &Act) -> bool {
 ///
 /// The shell takes the backslash of `C:\Users` away, so a capital needs no separator behind the colon.
 pub(super) fn is_path(arg: &Arg) -> bool {
-    let Some(text) = as_written(arg) else { return true };
+    let Some(text) = arg.as_written() else { return true };
     let value = text.strip_prefix('-').and_then(|option| option.split_once('='));
     let value = value.map_or(text, |(_, value)| value);
     let mut letters = value.chars();

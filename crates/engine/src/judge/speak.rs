@@ -4,10 +4,11 @@ use std::cell::Cell;
 
 use portcullis_shell::Span;
 
-use super::cover::{as_written, known, without};
+use super::cover::{known, without};
 use super::facts::is_stream;
 use super::{Bench, Facts};
 use crate::act::Act;
+use crate::analysis::Heard;
 use crate::arg::Arg;
 use crate::catalog;
 use crate::effect::Effect;
@@ -28,17 +29,24 @@ pub(super) struct Said<'a> {
     is_silent: bool,
 }
 
+/// The ask rule and the deny rule that speak about the words of an act.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfWords<'a> {
+    asking: Option<&'a Rule>,
+    denying: Option<&'a Rule>,
+}
+
 impl<'a> Bench<'a> {
     /// Tells whether a rule may speak about a command that begins with a word, or about the text
     /// there.
-    pub(super) fn concerns(&self) -> impl Fn(&Arg, Span) -> bool {
+    pub(super) fn concerns(&self) -> impl Fn(Heard<'_>, Span) -> bool {
         const STRICT: [Outcome; 2] = [Outcome::Deny, Outcome::Ask];
         let always = self.raw.0.or(self.raw.1).or(self.asking.whole).or(self.denying.whole);
         // Many words stand in one text.
         let seen: Cell<Option<(Span, bool)>> = Cell::new(None);
-        move |word: &Arg, span: Span| {
-            let first = as_written(word);
-            let base = word.as_known().and_then(|word| word.rsplit('/').next());
+        move |word: Heard<'_>, span: Span| {
+            let first = word.written;
+            let base = word.known.and_then(|word| word.rsplit('/').next());
             let plain = base.and_then(plain_name);
             let words = [first, base.filter(|base| Some(*base) != first), plain];
             let fits = || {
@@ -80,7 +88,12 @@ impl<'a> Bench<'a> {
     }
 
     /// A deny or ask rule that speaks about an act.
-    pub(super) fn speaking(&self, outcome: Outcome, facts: &Facts) -> Option<&'a Rule> {
+    pub(super) fn speaking(
+        &self,
+        outcome: Outcome,
+        facts: &Facts,
+        of_words: OfWords<'a>,
+    ) -> Option<&'a Rule> {
         let said = self.said(outcome);
         if self.has_fault {
             return said.any;
@@ -89,7 +102,7 @@ impl<'a> Bench<'a> {
             return said.whole;
         }
         if self.spec.kind == ToolKind::Shell {
-            return self.speaking_of_shell(outcome, facts);
+            return self.speaking_of_shell(outcome, facts, of_words);
         }
         if let Some(custom) = self.custom {
             return self.rules.by_custom(outcome, &**custom, &self.call.input);
@@ -120,14 +133,21 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn speaking_of_shell(&self, outcome: Outcome, facts: &Facts) -> Option<&'a Rule> {
+    fn speaking_of_shell(
+        &self,
+        outcome: Outcome,
+        facts: &Facts,
+        of_words: OfWords<'a>,
+    ) -> Option<&'a Rule> {
         let act = &facts.act;
         if self.said(outcome).is_silent {
             return None;
         }
-        let raw = if outcome == Outcome::Ask { self.raw.0 } else { self.raw.1 };
-        let found = self.speaking_of_words(outcome, act).or(raw);
-        found.or_else(|| {
+        let (words, raw) = match outcome {
+            Outcome::Ask => (of_words.asking, self.raw.0),
+            Outcome::Allow | Outcome::Deny => (of_words.denying, self.raw.1),
+        };
+        words.or(raw).or_else(|| {
             let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
             touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
                 || {
@@ -138,39 +158,38 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// The rule that speaks about the words of a command, or about its text.
-    fn speaking_of_words(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
+    /// The rules that speak about the words of a command, or about its text.
+    pub(super) fn of_words(&self, act: &Act) -> OfWords<'a> {
+        let is_open = |said: Said<'_>| !said.is_silent && said.whole.is_none();
+        let (asks, denies) = (is_open(self.asking), is_open(self.denying));
+        if self.spec.kind != ToolKind::Shell || self.has_fault || !asks && !denies {
+            return OfWords::default();
+        }
         let raw = self.raw_text(act.span);
-        let first = act.args.first().and_then(as_written);
+        let first = act.args.first().and_then(Arg::as_written);
         let base = act.base_name().filter(|base| Some(*base) != first);
         let plain = act.base_name().and_then(plain_name);
-        if !self.rules.begins(outcome, &[first, base, plain]) {
-            // Most texts begin with the very word.
-            let is_same = first.is_some_and(|first| begins_with(raw, first));
-            return if is_same { None } else { self.rules.speaks_of_raw(outcome, raw) };
+        let begins = |outcome| self.rules.begins(outcome, &[first, base, plain]);
+        let (begins_ask, begins_deny) =
+            (asks && begins(Outcome::Ask), denies && begins(Outcome::Deny));
+        // Most texts begin with the very word.
+        let is_same = first.is_some_and(|first| begins_with(raw, first));
+        if !begins_ask && !begins_deny && is_same {
+            return OfWords::default();
         }
         let args = known(act);
-        let mut others = Vec::new();
-        let base = act.base_name().filter(|base| Some(*base) != act.program());
-        for name in [base, plain].into_iter().flatten() {
-            let mut short = args.to_vec();
-            if let Some(program) = short.first_mut() {
-                *program = Some(name);
-            }
-            others.push(short);
-        }
-        if !act.globals.is_empty() {
-            others.extend(
-                others
-                    .iter()
-                    .map(Vec::as_slice)
-                    .chain([&*args])
-                    .map(|args| without(args, act))
-                    .collect::<Vec<_>>(),
-            );
-        }
+        let others =
+            if begins_ask || begins_deny { spellings(act, &args, plain) } else { Vec::new() };
         let command = Command { args: &args, others: &others, extras: &[], raw };
-        self.rules.speaks_of_command(outcome, &command)
+        let speaks = |outcome, is_open, begins| match (is_open, begins) {
+            (true, true) => self.rules.speaks_of_command(outcome, &command),
+            (true, false) if !is_same => self.rules.speaks_of_raw(outcome, raw),
+            _ => None,
+        };
+        OfWords {
+            asking: speaks(Outcome::Ask, asks, begins_ask),
+            denying: speaks(Outcome::Deny, denies, begins_deny),
+        }
     }
 
     /// The rule of the writing or reading tools that speaks about a file a command touches.
@@ -192,6 +211,30 @@ impl<'a> Bench<'a> {
         };
         rules.speaks_of_path(outcome, place, meant, self.ground, self.world)
     }
+}
+
+/// The words of an act by the other names of its program, and all of them without the options
+/// before the sub-command.
+fn spellings<'a>(
+    act: &'a Act,
+    args: &[Option<&'a str>],
+    plain: Option<&'a str>,
+) -> Vec<Vec<Option<&'a str>>> {
+    let mut others = Vec::new();
+    let base = act.base_name().filter(|base| Some(*base) != act.program());
+    for name in [base, plain].into_iter().flatten() {
+        let mut short = args.to_vec();
+        if let Some(program) = short.first_mut() {
+            *program = Some(name);
+        }
+        others.push(short);
+    }
+    if !act.globals.is_empty() {
+        let all = others.iter().map(Vec::as_slice).chain([args]);
+        let short: Vec<_> = all.map(|args| without(args, act)).collect();
+        others.extend(short);
+    }
+    others
 }
 
 /// The name of a GNU program where no other has it: `touch` for `gtouch`, which is the same one.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::keyed::Keyed;
 use crate::pattern::words::{PatternWord, WordPattern, fits};
 
 /// The place of a rule in its list.
@@ -45,7 +46,7 @@ enum Children {
     /// Most words have one behind them.
     One(Box<str>, u32),
     Few(Vec<(Box<str>, u32)>),
-    Many(HashMap<Box<str>, u32>),
+    Many(HashMap<Box<str>, u32, Keyed>),
 }
 
 impl Children {

@@ -12,7 +12,8 @@ pub(super) fn folded(path: &str) -> Cow<'_, str> {
         true => path.to_ascii_lowercase(),
         false => lowered(path),
     };
-    if !out.split('/').any(|name| stripped(name) != name) {
+    // Most have nothing but capital letters.
+    if is_folded(out.as_bytes()) || !out.split('/').any(|name| stripped(name) != name) {
         return Cow::Owned(out);
     }
     let names: Vec<&str> = out.split('/').map(stripped).collect();

@@ -174,7 +174,7 @@ impl Aim {
             [b'*' | b'?' | b'[', ..] | [] => None,
             [first, ..] => Some(*first),
         };
-        let open = |byte: &&u8| !b"*?[]\\".contains(*byte);
+        let open = |byte: &&u8| !matches!(**byte, b'*' | b'?' | b'[' | b']' | b'\\');
         let last = part.as_bytes().last().filter(open).copied();
         let has_text = first.is_some() || super::has_text(part);
         let (is_plain, is_long) = (!super::is_open(part), part.len() > LONGEST);

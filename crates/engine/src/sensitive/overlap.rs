@@ -70,13 +70,14 @@ fn comes_near(name: &str, listed: &str) -> bool {
     }
     // `*.pem` aims at keys, `*.json` at no one in particular, and `*test*` not at `.env.test`:
     // what is written out must be a part of the name, and the better one.
-    let is_sign = |letter: char| "*?[]".contains(letter);
+    let is_sign = |letter: char| matches!(letter, '*' | '?' | '[' | ']');
     let letters = |text: &str| text.chars().filter(|&letter| !is_sign(letter)).count();
-    let is_part = name.split(is_sign).all(|run| listed.contains(run));
     let (own, all) = (letters(name) * 2, letters(listed));
     let is_loose = name.starts_with('*') && name.ends_with('*');
     let is_ending = name.starts_with("*.") && !listed.starts_with('*');
-    is_part && !is_ending && (own > all || own == all && !is_loose)
+    !is_ending
+        && (own > all || own == all && !is_loose)
+        && name.split(is_sign).all(|run| listed.contains(run))
 }
 
 /// Whether a name that begins with text comes near an ending such as `*.pem`: `server.k*` and
@@ -161,7 +162,7 @@ fn segments(one: &str, other: &str) -> bool {
 
 /// Whether the texts that two patterns begin with, or end with, cannot be one.
 fn apart<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> bool {
-    let is_text = |byte: &u8| !b"*?[]\\".contains(byte);
+    let is_text = |byte: &u8| !matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\');
     let mut pairs = one.zip(other).take_while(|(one, other)| is_text(one) && is_text(other));
     pairs.any(|(one, other)| one != other)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::hint::Letters;
 use super::{Access, Pattern, find, last, table};
 
 /// Whether a text, or the last name of a path, is found in some listed pattern.
@@ -71,12 +72,21 @@ fn mark(run: &[u8]) -> (usize, u64) {
 #[must_use]
 pub fn holds_a_name(text: &str) -> bool {
     let text = text.to_lowercase();
-    let told = |pattern: &Pattern| {
-        let name = pattern.segments.last().copied().unwrap_or_default();
-        let told = name.split(['*', '?']).max_by_key(|part| part.len()).unwrap_or_default();
-        told.len() >= SHORTEST_TOLD && text.contains(told)
-    };
-    table::PATTERNS.iter().filter(|pattern| pattern.reads).any(told)
+    let letters = Letters::of(&text);
+    // Most texts lack some letter of each.
+    told().iter().any(|(demanded, told)| letters.hold(*demanded) && text.contains(told))
+}
+
+/// What the names of secrets are recognised by, each with its letters.
+fn told() -> &'static [(Letters, &'static str)] {
+    static TOLD: OnceLock<Box<[(Letters, &str)]>> = OnceLock::new();
+    TOLD.get_or_init(|| {
+        let secrets = table::PATTERNS.iter().filter(|pattern| pattern.reads);
+        let names = secrets.filter_map(|pattern| pattern.segments.last());
+        let told = names.filter_map(|name| name.split(['*', '?']).max_by_key(|part| part.len()));
+        let told = told.filter(|told| told.len() >= SHORTEST_TOLD);
+        told.map(|told| (Letters::of(told), told)).collect()
+    })
 }
 
 /// Whether the name of a secret may end so.

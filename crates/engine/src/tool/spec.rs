@@ -1,6 +1,7 @@
 //! The table of tools, and which of its entries a call means.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
 use super::{Condition, Field, Safety, ToolKind, ToolText};
 use crate::call::Call;
@@ -153,8 +154,27 @@ pub(crate) fn families(name: &str, tools: &[Spec]) -> Vec<Family> {
     found
 }
 
+/// An entry that a call may mean.
+pub(crate) enum Reading<'a> {
+    /// As it is listed, or declared.
+    Listed(&'a Spec),
+    /// With what a policy adds to it, or where nothing is known of the tool.
+    Own(Box<Spec>),
+}
+
+impl Deref for Reading<'_> {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        match self {
+            Reading::Listed(spec) => spec,
+            Reading::Own(spec) => spec,
+        }
+    }
+}
+
 /// The entries a call may mean; of several readings the strictest verdict counts.
-pub(crate) fn readings<'a>(call: &Call, tools: &'a [Spec]) -> Vec<Cow<'a, Spec>> {
+pub(crate) fn readings<'a>(call: &Call, tools: &'a [Spec]) -> Vec<Reading<'a>> {
     let host = call.host.as_deref();
     let fits = |spec: &Spec| {
         spec.hosts.is_empty() || spec.is_for("*") || host.is_some_and(|host| spec.is_for(host))
@@ -162,39 +182,42 @@ pub(crate) fn readings<'a>(call: &Call, tools: &'a [Spec]) -> Vec<Cow<'a, Spec>>
     let is_named = |spec: &&Spec| spec.name == call.tool || glob::matches(&spec.name, &call.tool);
     let declared: Vec<&Spec> = tools.iter().filter(is_named).filter(|spec| fits(spec)).collect();
     if let Some(spec) = declared.iter().rev().find(|spec| spec.has_kind) {
-        return vec![Cow::Borrowed(spec)];
+        return vec![Reading::Listed(spec)];
     }
-    let listed = listed(&call.tool, host);
-    let mut found: Vec<Cow<'a, Spec>> = listed.into_iter().map(Cow::Borrowed).collect();
+    let mut found: Vec<Reading<'a>> = listed(&call.tool, host);
     if found.is_empty() {
         let name: Cow<'static, str> = call.tool.clone().into();
-        found.push(Cow::Owned(Spec { rule: name.clone(), name, ..Spec::default() }));
+        let spec = Spec { rule: name.clone(), name, ..Spec::default() };
+        found.push(Reading::Own(Box::new(spec)));
     }
     for spec in declared {
         for reading in &mut found {
-            let reading = reading.to_mut();
-            reading.is_read_only |= spec.is_read_only;
-            reading.read_only_when.extend_from_slice(&spec.read_only_when);
-            reading.safety.extend_from_slice(&spec.safety);
+            let mut own = (**reading).clone();
+            own.is_read_only |= spec.is_read_only;
+            own.read_only_when.extend_from_slice(&spec.read_only_when);
+            own.safety.extend_from_slice(&spec.safety);
+            *reading = Reading::Own(Box::new(own));
         }
     }
     found
 }
 
 /// The entries of the table for a name: the host's own, else everybody's, else anybody's.
-fn listed(name: &str, host: Option<&str>) -> Vec<&'static Spec> {
+fn listed(name: &str, host: Option<&str>) -> Vec<Reading<'static>> {
     let start = EXACT.partition_point(|spec| *spec.name < *name);
     let behind = EXACT.get(start..).unwrap_or_default();
     let count = behind.iter().take_while(|spec| *spec.name == *name).count();
     let named = behind.get(..count).unwrap_or_default();
     let known = EXACT.iter().chain(GLOBS);
     let host = host.filter(|host| known.clone().any(|spec| spec.is_for(host)));
-    let fitting = |host: &str| -> Vec<&'static Spec> {
+    let fitting = |host: &str| -> Vec<Reading<'static>> {
         let fits = |spec: &&Spec| glob::matches(&spec.name, name);
-        GLOBS.iter().filter(|spec| spec.is_for(host)).filter(fits).take(1).collect()
+        let fitting = GLOBS.iter().filter(|spec| spec.is_for(host)).find(fits);
+        fitting.into_iter().map(Reading::Listed).collect()
     };
     let pick_or_fit = |host: &str| {
-        let picked: Vec<&Spec> = named.iter().filter(|spec| spec.is_for(host)).collect();
+        let picked = named.iter().filter(|spec| spec.is_for(host));
+        let picked: Vec<Reading<'static>> = picked.map(Reading::Listed).collect();
         if picked.is_empty() { fitting(host) } else { picked }
     };
     if let Some(host) = host {
@@ -204,7 +227,10 @@ fn listed(name: &str, host: Option<&str>) -> Vec<&'static Spec> {
         }
     }
     let everybodys = pick_or_fit("*");
-    if everybodys.is_empty() && host.is_none() { named.iter().collect() } else { everybodys }
+    if everybodys.is_empty() && host.is_none() {
+        return named.iter().map(Reading::Listed).collect();
+    }
+    everybodys
 }
 
 /// The names under which rules may speak about a call.

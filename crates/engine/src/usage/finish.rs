@@ -1,5 +1,7 @@
 //! What a command line adds up to once all its words are read.
 
+use std::borrow::Cow;
+
 use super::{GivenOption, Reader, reads_only, split_value};
 use crate::analysis::{dashes, names};
 use crate::arg::{Arg, Text};
@@ -238,7 +240,8 @@ impl Reader<'_> {
     fn holds(&self, when: &When) -> bool {
         let fits_one = |arg: &Arg, patterns: &[&str]| match &arg.text {
             Text::Known(text) => {
-                let text = if when.fold { text.to_lowercase() } else { text.clone() };
+                let text: Cow<'_, str> =
+                    if when.fold { text.to_lowercase().into() } else { text.as_str().into() };
                 let fits = |patterns: &[&str]| {
                     patterns.iter().any(|pattern| glob::matches(pattern, &text))
                 };
