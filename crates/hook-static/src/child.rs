@@ -17,11 +17,12 @@ pub fn run(
     input: &[u8],
     limit: Duration,
     most: usize,
+    meanwhile: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, Trouble> {
     let end = Instant::now() + limit;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|_| Trouble::Unstarted)?;
-    let heard = talk(&mut child, input, end, most).and_then(|said| {
+    let heard = talk(&mut child, input, end, most, meanwhile).and_then(|said| {
         await_end(&mut child, end)?;
         Ok(said)
     });
@@ -38,6 +39,7 @@ fn talk(
     mut input: &[u8],
     end: Instant,
     most: usize,
+    meanwhile: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, Trouble> {
     let mut stdin = child.stdin.take();
     let mut stdout = child.stdout.take().ok_or(Trouble::Unstarted)?;
@@ -46,9 +48,14 @@ fn talk(
     }
     let mut said = Vec::new();
     let mut chunk = [0; 4 << 10];
+    let mut is_first = true;
     loop {
         if stdin.as_mut().is_some_and(|stdin| is_fed(stdin, &mut input)) {
             stdin = None;
+        }
+        // It has something to read by now.
+        if std::mem::take(&mut is_first) && !meanwhile() {
+            return Err(Trouble::CutOff);
         }
         if !is_ready(&stdout, stdin.as_ref(), end)? {
             continue;
@@ -135,7 +142,7 @@ mod tests {
     fn shell(script: &str, input: &[u8], limit_ms: u64) -> Result<Vec<u8>, Trouble> {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        run(&mut command, input, Duration::from_millis(limit_ms), 1 << 20)
+        run(&mut command, input, Duration::from_millis(limit_ms), 1 << 20, &|| true)
     }
 
     #[test]
@@ -150,7 +157,10 @@ mod tests {
         assert_eq!(shell("exec sleep 20", b"", 100), Err(Trouble::Late));
         assert_eq!(shell("exec >&-; exec sleep 20", b"", 100), Err(Trouble::Late));
         assert_eq!(shell("exec yes", b"", 5000), Err(Trouble::CutOff));
-        let nothing = run(&mut Command::new("/nothing"), b"", Duration::from_secs(1), 1);
+        let second = Duration::from_secs(1);
+        let nothing = run(&mut Command::new("/nothing"), b"", second, 1, &|| true);
         assert_eq!(nothing, Err(Trouble::Unstarted));
+        let unwatched = run(&mut Command::new("cat"), b"hello", second, 99, &|| false);
+        assert_eq!(unwatched, Err(Trouble::CutOff));
     }
 }

@@ -4,25 +4,32 @@
 //! nothing else: a hook must start at once, and answer whatever its arguments are.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use portcullis_approval::receipt::Receipt;
+use portcullis_approval::receipt::{PublicKey, Receipt};
 use portcullis_approval::{CallText, Moment, audit};
 use portcullis_hook::answer::Printed;
-use portcullis_hook::{OWN_NAME, Proof, Started, VERDICT_LIMIT};
+use portcullis_hook::call::Call;
+use portcullis_hook::{Checker, OWN_NAME, Proof, Signals, Started, VERDICT_LIMIT};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::flag;
+use signal_hook::low_level::pipe;
 use used::Unclaimed;
 
 mod child;
 pub mod installed;
 pub mod journal;
+mod near;
 pub mod pause;
 mod used;
 mod worker;
@@ -42,7 +49,7 @@ pub fn words() -> Option<Vec<String>> {
     is_hook.then(|| words.map(|word| word.to_string_lossy().into_owned()).collect())
 }
 
-/// Answers an agent host.
+/// Answers an agent host. Release builds end the process with that.
 #[must_use]
 pub fn run(words: Vec<String>) -> ExitCode {
     let began = Instant::now();
@@ -62,14 +69,24 @@ pub fn run(words: Vec<String>) -> ExitCode {
             .ok()
             .and_then(|path| path.into_os_string().into_string().ok()),
         name: format!("{OWN_NAME}{}-{}", std::process::id(), now()),
+        user: rustix::process::geteuid().as_raw(),
+        ready,
+        is_near: near::is_near,
         check,
         dial,
-        signals,
+        signals: Signals { note, tell },
         run: child::run,
         end,
     };
-    let stdin = Box::new(std::io::stdin());
-    portcullis_hook::run(&started, stdin, &mut Output::open(), &mut std::io::stderr()).into()
+    let stdin = Box::new(Input);
+    let (mut stdout, mut stderr) = (Output::open(), std::io::stderr());
+    let code = portcullis_hook::run(&started, stdin, &mut stdout, &mut stderr);
+    if cfg!(debug_assertions) {
+        // Where coverage is counted, the counts are written down on the way out.
+        return code.into();
+    }
+    // All is said and nothing is held back: the end of the process tidies up the rest.
+    signal_hook::low_level::exit(code.into())
 }
 
 /// Says something and ends the process, whatever its other thread does.
@@ -101,12 +118,17 @@ fn dial(path: &Path, limit: Duration) -> std::io::Result<UnixStream> {
     Ok(UnixStream::from(socket))
 }
 
-/// The signals by which a host ends what it started; each becomes one byte.
-fn signals(stream: &UnixStream) -> std::io::Result<()> {
-    for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
-        signal_hook::low_level::pipe::register(signal, stream.try_clone()?)?;
-    }
-    Ok(())
+/// The signals by which a host ends what it started.
+const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
+
+/// Has it noted that one came.
+fn note(came: &Arc<AtomicBool>) -> std::io::Result<()> {
+    SIGNALS.iter().try_for_each(|signal| flag::register(*signal, Arc::clone(came)).map(drop))
+}
+
+/// Makes each that comes one byte.
+fn tell(stream: &UnixStream) -> std::io::Result<()> {
+    SIGNALS.iter().try_for_each(|signal| pipe::register(*signal, stream.try_clone()?).map(drop))
 }
 
 /// This program: the file that runs, even if another one lies there by now.
@@ -126,22 +148,50 @@ fn kept() -> Vec<(String, String)> {
     fault.into_iter().map(|fault| (worker::FAULT.to_owned(), fault)).collect()
 }
 
-/// Checks a receipt: the pinned key signed it, it allows, it is about this call, and no other call
-/// has used it.
-fn check(proof: &Proof<'_>) -> Result<(), String> {
-    let key = audit::unhex(proof.key).ok_or("the pinned key is none")?;
-    let call = proof.call;
+/// Waits for standard input.
+fn ready(limit: Duration) -> bool {
+    let Ok(limit) = Timespec::try_from(limit) else { return false };
+    let stdin = &mut [PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN)];
+    poll(stdin, Some(&limit)).is_ok_and(|count| count > 0)
+}
+
+/// Gives what checks receipts: the pinned key signed it, it allows, it is about this call, and no
+/// other call has used it. All of that but the receipt is made ready.
+fn check(key: &str, call: &Call) -> Box<Checker> {
+    let key = audit::unhex(key).and_then(|key| PublicKey::new(&key));
+    if let Some(key) = &key {
+        key.rehearse();
+    }
+    let (call, digest) = (call.clone(), digest(call, &call.input));
+    Box::new(move |proof| checked(proof, key.as_ref(), &call, digest.as_deref()))
+}
+
+/// The digest of a call with this input; none where it is not JSON.
+fn digest(call: &Call, input: &str) -> Option<String> {
     let text = CallText {
         tool: call.tool.clone(),
-        input: proof.input.to_owned(),
+        input: input.to_owned(),
         cwd: call.cwd.clone(),
         host: Some(call.host.to_owned()),
         session: call.session.clone(),
         ..CallText::default()
     };
-    let digest = text.digest().ok_or("the input is not JSON")?;
+    text.digest()
+}
+
+/// Checks a receipt; the digest is that of the call as it came.
+fn checked(
+    proof: &Proof<'_>,
+    key: Option<&PublicKey>,
+    call: &Call,
+    came: Option<&str>,
+) -> Result<(), String> {
+    let key = key.ok_or("the pinned key is none")?;
+    let edited = proof.input.map(|input| digest(call, input));
+    let digest = edited.as_ref().map_or(came, Option::as_deref);
+    let digest = digest.ok_or("the input is not JSON")?;
     let now = now();
-    let receipt = Receipt::verify(proof.receipt, &key, Some(&digest), now)
+    let receipt = Receipt::verify_with(proof.receipt, key, Some(digest), now)
         .map_err(|error| error.to_string())?;
     if receipt.outcome != "allow" {
         return Err("it does not allow".to_owned());
@@ -153,6 +203,15 @@ fn check(proof: &Proof<'_>) -> Result<(), String> {
         Err(Unclaimed::Unwritten) if proof.is_elsewhere => Ok(()),
         Err(Unclaimed::Unwritten) => Err("its use cannot be written down".to_owned()),
         Err(Unclaimed::Used) => Err("it was used before".to_owned()),
+    }
+}
+
+/// Standard input, without a buffer.
+struct Input;
+
+impl Read for Input {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        Ok(rustix::io::read(rustix::stdio::stdin(), bytes)?)
     }
 }
 
@@ -184,6 +243,6 @@ impl Write for Output {
 /// Whether a file is `/dev/null`.
 fn is_nothing(file: &File) -> bool {
     let Ok(metadata) = file.metadata() else { return true };
-    let nothing = std::fs::metadata("/dev/null").map(|nothing| nothing.rdev());
-    metadata.file_type().is_char_device() && nothing.is_ok_and(|rdev| rdev == metadata.rdev())
+    metadata.file_type().is_char_device()
+        && std::fs::metadata("/dev/null").is_ok_and(|nothing| nothing.rdev() == metadata.rdev())
 }

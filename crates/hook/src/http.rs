@@ -9,8 +9,13 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::watched::Watch;
+
 /// The longest answer that is read.
 const MOST_BYTES: usize = 8 << 20;
+
+/// Most answers are not longer than this.
+const MOST_USUAL: usize = 2 << 10;
 
 /// The longest head of an answer.
 const MOST_HEAD: usize = 64 << 10;
@@ -85,20 +90,19 @@ impl Server {
         limit: Duration,
     ) -> Result<Reply, Trouble> {
         let end = Instant::now() + limit;
-        let stream = self.connect(end)?;
-        self.exchange(stream, method, path, Some(key), body, end)
+        let connection = Connection { stream: self.connect(end)?, end, watch: None };
+        self.say(connection, method, path, Some(key), body)?.hear()
     }
 
-    /// Sends one request over a connection and reads the answer, all before `end`.
-    pub fn exchange(
+    /// Sends one request over a connection before `end`; the answer is still to be heard.
+    pub fn say<'a>(
         &self,
-        stream: Stream,
+        connection: Connection<'a>,
         method: &str,
         path: &str,
         key: Option<&str>,
         body: &str,
-        end: Instant,
-    ) -> Result<Reply, Trouble> {
+    ) -> Result<Said<'a>, Trouble> {
         // INVARIANT: a key with a line end would be a header of its own; it is refused before.
         let key = key.map_or_else(String::new, |key| format!("Authorization: Bearer {key}\r\n"));
         let mut request = format!(
@@ -110,9 +114,9 @@ impl Server {
             body.len()
         );
         request.push_str(body);
-        let mut timed = Timed { stream, end };
-        timed.write_all(request.as_bytes()).map_err(cut)?;
-        read(BufReader::new(timed))
+        let mut connection = connection;
+        connection.write_all(request.as_bytes()).map_err(cut)?;
+        Ok(Said(connection))
     }
 
     /// A connection, before `end`.
@@ -149,47 +153,80 @@ pub enum Stream {
 }
 
 /// A connection on which everything ends at one moment.
-struct Timed {
-    stream: Stream,
-    end: Instant,
+pub struct Connection<'a> {
+    /// The two ends.
+    pub stream: Stream,
+    /// The moment.
+    pub end: Instant,
+    /// Who begins to watch before long waiting; none where somebody does.
+    pub watch: Option<&'a Watch>,
 }
 
-impl Timed {
-    fn left(&self) -> io::Result<Option<Duration>> {
-        let left = self.end.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+/// A request that was sent.
+pub struct Said<'a>(Connection<'a>);
+
+impl Said<'_> {
+    /// Waits for the answer.
+    pub fn hear(self) -> Result<Reply, Trouble> {
+        read(BufReader::with_capacity(MOST_USUAL, self.0))
     }
 }
 
-impl Read for Timed {
+impl Connection<'_> {
+    /// How long may be waited at once.
+    fn left(&self) -> io::Result<Option<Duration>> {
+        loop {
+            let until = self.watch.map_or(self.end, |watch| watch.limit(self.end));
+            let left = until.saturating_duration_since(Instant::now());
+            match self.watch.filter(|watch| watch.is_alone()) {
+                _ if !left.is_zero() => return Ok(Some(left)),
+                Some(watch) => begun(watch)?,
+                None => return Err(ErrorKind::TimedOut.into()),
+            }
+        }
+    }
+
+    /// What is made of an attempt: where nobody watched and it came to nothing, or a signal came,
+    /// somebody watches the next one.
+    fn tried(&self, tried: io::Result<usize>) -> io::Result<usize> {
+        let pauses = [ErrorKind::WouldBlock, ErrorKind::TimedOut, ErrorKind::Interrupted];
+        match (tried, self.watch.filter(|watch| watch.is_alone())) {
+            (Err(error), Some(watch)) if pauses.contains(&error.kind()) => {
+                begun(watch)?;
+                Err(ErrorKind::Interrupted.into())
+            }
+            (tried, _) => tried,
+        }
+    }
+}
+
+fn begun(watch: &Watch) -> io::Result<()> {
+    watch.begin().map_err(|failure| io::Error::other(failure.text))
+}
+
+impl Read for Connection<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let left = self.left()?;
-        match &mut self.stream {
-            Stream::Tcp(stream) => {
-                stream.set_read_timeout(left)?;
-                stream.read(bytes)
-            }
-            Stream::Unix(stream) => {
-                stream.set_read_timeout(left)?;
-                stream.read(bytes)
-            }
-        }
+        let tried = match &mut self.stream {
+            Stream::Tcp(stream) => stream.set_read_timeout(left).and_then(|()| stream.read(bytes)),
+            Stream::Unix(stream) => stream.set_read_timeout(left).and_then(|()| stream.read(bytes)),
+        };
+        self.tried(tried)
     }
 }
 
-impl Write for Timed {
+impl Write for Connection<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let left = self.left()?;
-        match &mut self.stream {
+        let tried = match &mut self.stream {
             Stream::Tcp(stream) => {
-                stream.set_write_timeout(left)?;
-                stream.write(bytes)
+                stream.set_write_timeout(left).and_then(|()| stream.write(bytes))
             }
             Stream::Unix(stream) => {
-                stream.set_write_timeout(left)?;
-                stream.write(bytes)
+                stream.set_write_timeout(left).and_then(|()| stream.write(bytes))
             }
-        }
+        };
+        self.tried(tried)
     }
 
     fn flush(&mut self) -> io::Result<()> {

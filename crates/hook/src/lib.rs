@@ -2,14 +2,14 @@
 //!
 //! It cannot fail open: whatever happens, one answer is written, and it allows only what a verdict
 //! allows. Reading, asking the daemon (`link`) and having a call judged here (`worker`) may panic
-//! or hang; a second thread watches them and answers where they do not (`watched`). This crate
-//! knows std and `serde_json` and nothing else, so that it starts at once; what it needs beyond
-//! that are functions in [`Started`]. To add a host, add a file under `hosts/` and a row to
-//! [`hosts::HOSTS`].
+//! or hang; before they hang, a second thread watches and answers where they do not (`watched`).
+//! This crate knows std and `serde_json` and nothing else, so that it starts at once; what it
+//! needs beyond that are functions in [`Started`]. To add a host, add a file under `hosts/` and a
+//! row to [`hosts::HOSTS`].
 
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ use call::{Call, Failure, Fields, Given, Part};
 use hosts::Host;
 use options::{Daemon, Options};
 use told::{Outcome, Told};
-use watched::{Early, watched};
+use watched::{Early, Watch, watched};
 
 pub use http::Dial;
 pub use link::Proof;
@@ -49,8 +49,18 @@ pub const OWN_NAME: &str = "hook-";
 /// The longest document that is read.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// Checks a receipt: that its key signed it, and that it is about this very call.
-pub type Check = fn(&Proof<'_>) -> Result<(), String>;
+/// How much of it is read at once: most are shorter.
+const CHUNK: usize = 2 << 10;
+
+/// Gives what checks receipts: that this key (hexadecimal digits) signed them, and that they are
+/// about this very call. What can be made ready before there is a receipt it makes ready.
+pub type Check = fn(&str, &Call) -> Box<Checker>;
+
+/// Checks a receipt.
+pub type Checker = dyn Fn(&Proof<'_>) -> Result<(), String>;
+
+/// Waits until standard input has something to say, for so long at most; whether it has.
+pub type Ready = fn(Duration) -> bool;
 
 /// Says something in the name of the process, and ends it.
 pub type End = fn(&Printed);
@@ -76,11 +86,17 @@ pub struct Started {
     pub directory: Option<String>,
     /// A name that no other process has: [`OWN_NAME`] and more.
     pub name: String,
-    /// Checks a receipt.
+    /// The user of this process.
+    pub user: u32,
+    /// Waits for standard input.
+    pub ready: Ready,
+    /// Whether no other machine can keep waiting whoever looks into a directory.
+    pub is_near: fn(&Path) -> bool,
+    /// Gives what checks receipts.
     pub check: Check,
     /// Connects to the daemon's socket.
     pub dial: Dial,
-    /// Has signals that would end this process written down instead.
+    /// Has signals that would end this process noted and told instead.
     pub signals: Signals,
     /// Starts a program and hears it out.
     pub run: Run,
@@ -163,7 +179,7 @@ fn supervised(
             said(end, || failed(host, &options, taken(&understood).as_ref(), &failure));
         }
     };
-    let work = || work(host, &options, started, stdin, end, &understood);
+    let work = |watch: &Watch| work(host, &options, started, stdin, &understood, watch);
     let failure = match watched(work, end, started.signals, instead) {
         Some(Ok(printed)) => return printed,
         Some(Err(failure)) => failure,
@@ -200,10 +216,10 @@ fn work(
     options: &Options,
     started: &Started,
     stdin: Box<dyn Read + Send>,
-    end: Instant,
     understood: &Mutex<Option<Call>>,
+    watch: &Watch,
 ) -> Result<Printed, Failure> {
-    let bytes = document(stdin)?;
+    let bytes = document(stdin, started.ready, watch)?;
     let call = match read(host, options, &bytes, &started.variable, started.directory.as_deref()) {
         Ok(call) => call,
         // Whatever the arguments say, nothing but this stands before the call.
@@ -213,12 +229,12 @@ fn work(
         Err(failure) => return Err(failure),
     };
     *understood.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.clone());
-    let place = link::Place::find(started, options)?;
+    let place = link::Place::find(started, options, watch)?;
     if matches!(call.part, Part::Result | Part::Notice) {
-        observe(host, options, started, &place, &call, &bytes, end);
+        observe(host, options, started, &place, &call, &bytes, watch);
         return Ok(Printed::nothing());
     }
-    let answer = decide(host, options, started, &place, &call, end)?;
+    let answer = decide(host, options, started, &place, &call, watch)?;
     Ok((host.say)(&call, &fitted(host, options, &call, answer)))
 }
 
@@ -247,11 +263,15 @@ pub fn read(
 }
 
 /// The bytes of standard input.
-fn document(stdin: Box<dyn Read + Send>) -> Result<Vec<u8>, Failure> {
+fn document(stdin: Box<dyn Read + Send>, ready: Ready, watch: &Watch) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let mut stdin = stdin.take(MOST_BYTES + 1);
-    let mut chunk = [0; 8 << 10];
+    let mut chunk = [0; CHUNK];
     loop {
+        let moment = watch.limit(watch.end).saturating_duration_since(Instant::now());
+        if watch.is_alone() && !ready(moment) {
+            watch.begin()?;
+        }
         let count = match stdin.read(&mut chunk) {
             Ok(0) => break,
             Ok(count) => count,
@@ -262,6 +282,7 @@ fn document(stdin: Box<dyn Read + Send>) -> Result<Vec<u8>, Failure> {
         // Asked for politely: a machine without memory gives an answer too.
         bytes.try_reserve(count).map_err(|_| Failure::new("HOOK_INTERNAL", "no memory is left"))?;
         bytes.extend_from_slice(read);
+        watch.begin_if_long(bytes.len())?;
     }
     if bytes.len() as u64 > MOST_BYTES {
         return Err(Failure::new("HOOK_TOO_LARGE", "the call is larger than 8 MiB"));
@@ -276,19 +297,19 @@ fn decide(
     started: &Started,
     place: &link::Place,
     call: &Call,
-    end: Instant,
+    watch: &Watch,
 ) -> Result<Answer, Failure> {
     if options.daemon != Daemon::Off {
         // Only a run that nobody watches may be told to end; so it is not held at first.
         let may_defer = host.name == "claude" && call.is_attended == Some(false);
-        let mut asked = place.ask(started, call, end, !may_defer);
+        let mut asked = place.ask(started, call, !may_defer, watch);
         if let Ok(told) = &asked
             && told.outcome == Outcome::Ask
         {
             if told.policy.defers && call.part == Part::Gate {
                 return Ok(Answer::Defer);
             }
-            asked = place.ask(started, call, end, true);
+            asked = place.ask(started, call, true, watch);
         }
         match asked {
             Ok(told) => return Ok(with_daemon(host, call, told)),
@@ -299,7 +320,7 @@ fn decide(
             Err(link::Unasked::Unreachable) => {}
         }
     }
-    let told = worker::judge(started, place, call, end)?;
+    let told = worker::judge(started, place, call, watch)?;
     Ok(by_worker(host, options, call, &told))
 }
 
@@ -377,16 +398,16 @@ fn observe(
     place: &link::Place,
     call: &Call,
     document: &[u8],
-    end: Instant,
+    watch: &Watch,
 ) {
     if options.daemon != Daemon::Off && call.part == Part::Result {
         let document = str::from_utf8(document).unwrap_or_default();
-        if place.tell(&format!("/v1/hooks/{}", host.name), document) {
+        if place.tell(&format!("/v1/hooks/{}", host.name), document, watch) {
             return;
         }
     }
     // Nothing is blocked by what cannot be noted.
-    let _ = worker::judge(started, place, call, end);
+    let _ = worker::judge(started, place, call, watch);
 }
 
 /// Agentbot's own hook: one answer and exit code 0, whatever happens.
@@ -395,6 +416,9 @@ fn drop_in(started: &Started, mut stdin: Box<dyn Read + Send>) -> Printed {
     let words: Vec<String> = started.arguments.iter().skip(1).cloned().collect();
     // It has its own limits; this one only ends what hangs for ever.
     let (end, last) = (started.end, started.began + DROP_IN_LIMIT);
-    let work = || dropin::answer(started, &words, &mut stdin);
+    let work = |watch: &Watch| match watch.begin() {
+        Ok(()) => dropin::answer(started, &words, &mut stdin),
+        Err(_) => denied(),
+    };
     watched(work, last, started.signals, move |_| said(end, denied)).unwrap_or_else(denied)
 }

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
-use crate::Started;
 use crate::call::{Call, Failure};
-use crate::http::{Dial, Reply, Server, Trouble};
+use crate::http::{Connection, Dial, Reply, Said, Server, Trouble};
 use crate::json;
 use crate::options::Options;
 use crate::told::{Outcome, Told};
+use crate::watched::Watch;
+use crate::{Checker, Started};
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_millis(300);
@@ -55,18 +56,15 @@ pub struct Place {
     url: Option<String>,
     key: Option<String>,
     dial: Dial,
+    user: u32,
 }
 
-/// Receipt, key and call, for whoever can check them.
+/// Receipt and input, for whoever knows key and call and can check them.
 pub struct Proof<'a> {
     /// The receipt.
     pub receipt: &'a str,
-    /// The public key it must be signed with: hexadecimal digits.
-    pub key: &'a str,
-    /// The call it must be about.
-    pub call: &'a Call,
-    /// The input it must be about: the call's, or what a person made of it.
-    pub input: &'a str,
+    /// What a person made of the call's input, if that is what may run.
+    pub input: Option<&'a str>,
     /// Where it can be written down that it was used.
     pub data_dir: Option<&'a Path>,
     /// Whether the daemon is elsewhere, and this directory perhaps nobody's to write.
@@ -87,7 +85,7 @@ impl Place {
     ///
     /// # Errors
     /// `install.json` is there and cannot be read.
-    pub fn find(started: &Started, options: &Options) -> Result<Place, Failure> {
+    pub fn find(started: &Started, options: &Options, watch: &Watch) -> Result<Place, Failure> {
         let variable = |name: &str| (started.variable)(name).filter(|value| !value.is_empty());
         let absolute = |name: &str| variable(name).filter(|path| path.starts_with('/'));
         let is_named = options.data_dir.is_some();
@@ -98,15 +96,21 @@ impl Place {
                 .or_else(|| absolute("XDG_DATA_HOME").map(|path| below(path, "portcullis")))
                 .or_else(|| absolute("HOME").map(|path| below(path, ".local/share/portcullis")))
         });
-        let mut installed =
-            data_dir.as_deref().map_or_else(|| Ok(Installed::default()), installed)?;
+        if data_dir.as_deref().is_some_and(|directory| !(started.is_near)(directory)) {
+            watch.begin()?;
+        }
+        let mut installed = match &data_dir {
+            Some(directory) => installed(directory, watch)?,
+            None => Installed::default(),
+        };
         if installed.home.is_none() && !is_named {
             installed.home = absolute("HOME");
         }
         let named = options.url.clone().or_else(|| installed.url.clone());
         let url = if is_named { named } else { named.or_else(|| variable("PORTCULLIS_URL")) };
         let key = variable("PORTCULLIS_AGENT_KEY");
-        Ok(Place { data_dir, is_named, installed, url, key, dial: started.dial })
+        let (dial, user) = (started.dial, started.user);
+        Ok(Place { data_dir, is_named, installed, url, key, dial, user })
     }
 
     /// Asks the daemon about a call and waits for a person if it asks one.
@@ -117,18 +121,19 @@ impl Place {
         &self,
         started: &Started,
         call: &Call,
-        end: Instant,
         waits: bool,
+        watch: &Watch,
     ) -> Result<Told, Unasked> {
-        let (server, key) = self.server().ok_or(Unasked::Unreachable)?;
+        let (server, key) = self.server(watch)?.ok_or(Unasked::Unreachable)?;
         let key = key.as_deref();
         // One name for this very call, so that a second request about it is no second call.
         let mut call = call.clone();
         if call.call_id.is_none() && call.session.is_some() {
             call.call_id = Some(started.name.clone());
         }
-        let end = end.checked_sub(MARGIN).unwrap_or(end);
+        let end = watch.end.checked_sub(MARGIN).unwrap_or(watch.end);
         let mut is_taken = false;
+        let mut checker = None;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -138,6 +143,7 @@ impl Place {
                 Ok(stream) => stream,
                 Err(_) if !is_taken => return Err(Unasked::Unreachable),
                 Err(_) => {
+                    watch.begin().map_err(Unasked::Failed)?;
                     std::thread::sleep(AGAIN.min(left));
                     continue;
                 }
@@ -146,18 +152,27 @@ impl Place {
             let wait_ms = u64::try_from(held.as_millis()).unwrap_or(0);
             let body = call.body(self.installed.home.as_deref(), wait_ms);
             is_taken = true;
-            let reply = match server.exchange(stream, "POST", "/v1/calls", key, &body, end) {
+            let connection = Connection { stream, end, watch: Some(watch) };
+            let said = server.say(connection, "POST", "/v1/calls", key, &body);
+            // While the daemon judges, what its answer is held against is made ready.
+            if said.is_ok() && checker.is_none() {
+                checker = self.checker(started, &call, watch)?;
+            }
+            let reply = match said.and_then(Said::hear) {
                 Ok(reply) => reply,
                 Err(Trouble::Late) => return Ok(Told::late()),
                 Err(Trouble::Unreachable | Trouble::Lost) => {
+                    watch.begin().map_err(Unasked::Failed)?;
                     std::thread::sleep(AGAIN.min(left));
                     continue;
                 }
                 Err(Trouble::Broken) => return Err(nonsense("it is no HTTP")),
             };
-            let told = self.told(started, &call, &reply)?;
+            watch.begin_if_long(reply.body.len()).map_err(Unasked::Failed)?;
+            let told = self.told(checker.as_deref(), &reply, watch)?;
             if told.outcome == Outcome::Ask && waits {
                 // The node goes down, or the request was held as long as it may be.
+                watch.begin().map_err(Unasked::Failed)?;
                 std::thread::sleep(AGAIN.min(left));
                 continue;
             }
@@ -166,26 +181,45 @@ impl Place {
     }
 
     /// Tells the daemon about something that is no question; whether it heard it.
-    pub fn tell(&self, path: &str, document: &str) -> bool {
-        let Some((server, key)) = self.server() else { return false };
+    pub fn tell(&self, path: &str, document: &str, watch: &Watch) -> bool {
+        let Ok(Some((server, key))) = self.server(watch) else { return false };
         let Ok(stream) = server.connect(Instant::now() + CONNECT) else { return false };
-        let end = Instant::now() + HEARD;
-        let told = server.exchange(stream, "POST", path, key.as_deref(), document, end);
-        told.is_ok_and(|reply| reply.status == 200)
+        let connection = Connection { stream, end: Instant::now() + HEARD, watch: Some(watch) };
+        let said = server.say(connection, "POST", path, key.as_deref(), document);
+        said.and_then(Said::hear).is_ok_and(|reply| reply.status == 200)
     }
 
     /// The daemon to ask, if there is one that can be trusted, and the key it wants.
-    fn server(&self) -> Option<(Server, Option<String>)> {
+    fn server(&self, watch: &Watch) -> Result<Option<(Server, Option<String>)>, Unasked> {
         if let Some(url) = &self.url {
-            let key = self.key.clone().filter(|key| is_agent_key(key))?;
-            return Some((Server::of_url(url).ok()?, Some(key)));
+            // Finding the address of a name has no limit.
+            watch.begin().map_err(Unasked::Failed)?;
+            let key = self.key.clone().filter(|key| is_agent_key(key));
+            return Ok(key.and_then(|key| Some((Server::of_url(url).ok()?, Some(key)))));
         }
-        let directory = self.data_dir.as_deref()?;
+        let Some(directory) = self.data_dir.as_deref() else { return Ok(None) };
         let socket = directory.join("portcullis.sock");
-        is_ours(directory, &socket).then(|| (Server::of_socket(&socket, self.dial), None))
+        let is_ours = is_ours(directory, &socket, self.user);
+        Ok(is_ours.then(|| (Server::of_socket(&socket, self.dial), None)))
     }
 
-    fn told(&self, started: &Started, call: &Call, reply: &Reply) -> Result<Told, Unasked> {
+    /// What checks receipts about a call, if a key of the daemon is known here.
+    fn checker(
+        &self,
+        started: &Started,
+        call: &Call,
+        watch: &Watch,
+    ) -> Result<Option<Box<Checker>>, Unasked> {
+        let key = self.pinned(watch).map_err(Unasked::Failed)?;
+        Ok(key.map(|key| (started.check)(&key, call)))
+    }
+
+    fn told(
+        &self,
+        checker: Option<&Checker>,
+        reply: &Reply,
+        watch: &Watch,
+    ) -> Result<Told, Unasked> {
         let value = json::value(&reply.body).map_err(nonsense)?;
         let Value::Object(answer) = value else { return Err(nonsense("it is no object")) };
         if reply.status != 200 {
@@ -203,37 +237,57 @@ impl Place {
         }
         let receipt = answer.get("receipt").and_then(Value::as_str);
         let receipt = receipt.ok_or_else(|| unproven("the daemon gave no receipt"))?;
-        let key = self.pinned().ok_or_else(|| unproven("no key of the daemon is known here"))?;
-        let input = told.input.as_deref().unwrap_or(&call.input);
+        let checker = checker.ok_or_else(|| unproven("no key of the daemon is known here"))?;
+        if told.is_by_person {
+            // That it is used is written down, and the disk may take its time.
+            watch.begin().map_err(Unasked::Failed)?;
+        }
+        let input = told.input.as_deref();
         let (data_dir, is_elsewhere) = (self.data_dir.as_deref(), self.url.is_some());
-        let proof = Proof { receipt, key: &key, call, input, data_dir, is_elsewhere };
-        (started.check)(&proof).map_err(|what| unproven(&format!("the receipt: {what}")))?;
+        let proof = Proof { receipt, input, data_dir, is_elsewhere };
+        checker(&proof).map_err(|what| unproven(&format!("the receipt: {what}")))?;
         Ok(told)
     }
 
     /// The key that `install` pinned, or the one that lies beside the socket.
-    fn pinned(&self) -> Option<String> {
-        let beside = || {
-            let directory = self.data_dir.as_deref().filter(|_| self.url.is_none())?;
-            fs::read_to_string(directory.join("signing.pub")).ok()
+    fn pinned(&self, watch: &Watch) -> Result<Option<String>, Failure> {
+        let beside = self.data_dir.as_deref().filter(|_| self.url.is_none());
+        let key = match (&self.installed.key, beside) {
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(directory)) => {
+                let path = directory.join("signing.pub");
+                let read = contents(&path, watch)?;
+                read.ok().and_then(|bytes| String::from_utf8(bytes).ok())
+            }
+            (None, None) => None,
         };
-        let key = self.installed.key.clone().or_else(beside)?;
-        Some(key.trim().to_owned())
+        Ok(key.map(|key| key.trim().to_owned()))
     }
 }
 
+/// The contents of a file. Somebody watches before one is opened that is none: it may be a pipe
+/// into which nobody writes.
+fn contents(path: &Path, watch: &Watch) -> Result<std::io::Result<Vec<u8>>, Failure> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => {
+            watch.begin_if_long(usize::try_from(metadata.size()).unwrap_or(usize::MAX))?;
+        }
+        Ok(_) => watch.begin()?,
+        Err(error) => return Ok(Err(error)),
+    }
+    Ok(fs::read(path))
+}
+
 /// Whether directory and socket belong to the user of this process and nobody else may write them.
-fn is_ours(directory: &Path, socket: &Path) -> bool {
-    let owner = |path: &Path| fs::symlink_metadata(path).ok();
-    let (Some(me), Some(directory), Some(socket)) =
-        (fs::metadata("/proc/self").ok(), fs::metadata(directory).ok(), owner(socket))
+fn is_ours(directory: &Path, socket: &Path, user: u32) -> bool {
+    let (Ok(directory), Ok(socket)) = (fs::metadata(directory), fs::symlink_metadata(socket))
     else {
         return false;
     };
     let is_private = |mode: u32| mode & 0o022 == 0;
     let is_socket = socket.mode() & 0o170_000 == 0o140_000;
     is_socket
-        && [directory.uid(), socket.uid()] == [me.uid(), me.uid()]
+        && [directory.uid(), socket.uid()] == [user, user]
         && is_private(directory.mode())
         && is_private(socket.mode())
 }
@@ -243,9 +297,9 @@ fn is_agent_key(key: &str) -> bool {
     !is_other && key.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-fn installed(directory: &Path) -> Result<Installed, Failure> {
+fn installed(directory: &Path, watch: &Watch) -> Result<Installed, Failure> {
     let unreadable = |what: &str| Failure::new("HOOK_INTERNAL", format!("`install.json` {what}"));
-    let bytes = match fs::read(directory.join("install.json")) {
+    let bytes = match contents(&directory.join("install.json"), watch)? {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ok(Installed::default());

@@ -11,6 +11,7 @@ use crate::Started;
 use crate::call::{Call, Failure, Part};
 use crate::link::Place;
 use crate::told::Told;
+use crate::watched::Watch;
 
 /// How long judging may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -22,8 +23,10 @@ const MARGIN: Duration = Duration::from_millis(250);
 const MOST_BYTES: usize = 64 << 10;
 
 /// Starts a program, feeds it these bytes and hears it out: what it said, if that was no more than
-/// so many bytes and it ended well within the limit. It is not left running.
-pub type Run = fn(&mut Command, &[u8], Duration, usize) -> Result<Vec<u8>, Trouble>;
+/// so many bytes and it ended well within the limit. It is not left running. Once it runs, the
+/// function is called; where that says no, it is not heard.
+pub type Run =
+    fn(&mut Command, &[u8], Duration, usize, &dyn Fn() -> bool) -> Result<Vec<u8>, Trouble>;
 
 /// Why a program that was started has said nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +45,13 @@ pub enum Trouble {
 ///
 /// # Errors
 /// There is no verdict.
-pub fn judge(started: &Started, place: &Place, call: &Call, end: Instant) -> Result<Told, Failure> {
-    let left = end.saturating_duration_since(Instant::now());
+pub fn judge(
+    started: &Started,
+    place: &Place,
+    call: &Call,
+    watch: &Watch,
+) -> Result<Told, Failure> {
+    let left = watch.end.saturating_duration_since(Instant::now());
     let left = left.checked_sub(MARGIN).unwrap_or(left / 2).min(LIMIT);
     let mut command = Command::new(&started.program);
     command.args(["hook", "--worker"]);
@@ -60,7 +68,9 @@ pub fn judge(started: &Started, place: &Place, call: &Call, end: Instant) -> Res
     }
     let body = call.body(place.installed.home.as_deref(), 0);
     let failed = |what: &str| Failure::new("HOOK_INTERNAL", format!("local judging: {what}"));
-    match (started.run)(&mut command, body.as_bytes(), left, MOST_BYTES) {
+    // Whoever watches is called while the worker starts: until then nothing is waited for.
+    let is_watched = || watch.begin().is_ok();
+    match (started.run)(&mut command, body.as_bytes(), left, MOST_BYTES, &is_watched) {
         Ok(said) => Told::of_worker(&said).map_err(|what| failed(&format!("its answer: {what}"))),
         Err(Trouble::Unstarted) => Err(failed("it could not be started")),
         Err(Trouble::CutOff) => Err(failed("its answer was cut off")),

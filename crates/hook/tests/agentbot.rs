@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use portcullis_hook::{Started, Trouble, VERDICT_LIMIT, run};
+use portcullis_hook::{Signals, Started, Trouble, VERDICT_LIMIT, run};
 use serde_json::{Value, json};
 
 const CALL: &str = r#"{"tool":"bash","input":{"command":"npm publish"}}"#;
@@ -70,10 +70,13 @@ fn hook(stdin: &str, environment: &[(&str, &str)], arguments: &[&str], limit: Du
         kept: Vec::new(),
         directory: None,
         name: "test".to_owned(),
-        check: |_| Err("nobody checks".to_owned()),
+        user: 0,
+        ready: |_| true,
+        is_near: |_| true,
+        check: |_, _| Box::new(|_| Err("nobody checks".to_owned())),
         dial: |path, _| UnixStream::connect(path),
-        signals: |_| Ok(()),
-        run: |_, _, _, _| Err(Trouble::Unstarted),
+        signals: Signals { note: |_| Ok(()), tell: |_| Ok(()) },
+        run: |_, _, _, _, _| Err(Trouble::Unstarted),
         end: |_| {},
     };
     let stdin = Box::new(Cursor::new(stdin.to_owned()));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use portcullis_hook::answer::{Answer, Printed, reason};
 use portcullis_hook::call::{Call, Part};
 use portcullis_hook::hosts::HOSTS;
-use portcullis_hook::{Started, Trouble, VERDICT_LIMIT, run};
+use portcullis_hook::{Signals, Started, Trouble, VERDICT_LIMIT, run};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -62,11 +62,13 @@ fn hear(
     input: &[u8],
     limit: Duration,
     _most: usize,
+    meanwhile: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, Trouble> {
     let end = Instant::now() + limit;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|_| Trouble::Unstarted)?;
     let _ = child.stdin.take().unwrap().write_all(input);
+    assert!(meanwhile());
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > end {
             child.kill().unwrap();
@@ -90,9 +92,12 @@ fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
         kept: Vec::new(),
         directory: None,
         name: "hook-test".to_owned(),
-        check: |_| Ok(()),
+        user: 0,
+        ready: |_| true,
+        is_near: |_| true,
+        check: |_, _| Box::new(|_| Ok(())),
         dial: |path, _| UnixStream::connect(path),
-        signals: |_| Ok(()),
+        signals: Signals { note: |_| Ok(()), tell: |_| Ok(()) },
         run: hear,
         end: |_| {},
     };

@@ -228,6 +228,22 @@ fn a_standard_input_that_never_ends_is_denied_at_the_deadline() {
 }
 
 #[test]
+fn a_file_that_is_a_pipe_without_an_end_is_denied_at_the_deadline() {
+    for file in ["install.json", "signing.pub"] {
+        let home = Home::with(ALLOWS);
+        false_daemon(&home, reply(200, "{}"));
+        let path = home.data().join(file);
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        for gate in GATES {
+            let said = gate.answer(&home, &["--deadline-ms", "300"], &gate.document());
+            assert_blocks(gate, &said, &format!("{}: {file}", gate.host));
+            let text = format!("{}{}", said.out, said.error);
+            assert!(text.contains("[HOOK_DEADLINE]"), "{file}: {text}");
+        }
+    }
+}
+
+#[test]
 fn without_a_standard_input_the_call_is_denied() {
     let home = Home::with(ALLOWS);
     for gate in GATES {
