@@ -10,10 +10,11 @@ use super::{Bench, Facts};
 use crate::act::Act;
 use crate::arg::Arg;
 use crate::catalog;
-use crate::effect::Effect;
+use crate::effect::{Effect, Target};
+use crate::guard;
 use crate::place::{Place, Touched};
 use crate::rule::paths::Meant;
-use crate::rule::{Command, Input, Rule};
+use crate::rule::{CallRules, Command, Input, Rule};
 use crate::tool::ToolKind;
 use crate::verdict::Outcome;
 
@@ -127,14 +128,50 @@ impl<'a> Bench<'a> {
         }
         let raw = if outcome == Outcome::Ask { self.raw.0 } else { self.raw.1 };
         let found = self.speaking_of_words(outcome, act).or(raw);
-        found.or_else(|| {
-            let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
-            touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
-                || {
-                    let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
-                    perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
-                },
-            )
+        found
+            .or_else(|| {
+                let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
+                touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
+                    || {
+                        let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
+                        perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
+                    },
+                )
+            })
+            .or_else(|| self.speaking_of_names(outcome, act))
+    }
+
+    /// The rule that speaks about a file which inline code names, or whose directory alone is not
+    /// known.
+    fn speaking_of_names(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
+        let speaks = |rules: &CallRules<'a>, path: &str, directory: &str| {
+            let place = self.ground.place(path, directory, self.world)?;
+            rules.speaks_of_path(outcome, &place, Meant::File, self.ground, self.world)
+        };
+        let directory = act.directory.as_deref().unwrap_or("/");
+        let in_code =
+            act.code.iter().flat_map(|text| guard::names_in_code(text)).find_map(|name| {
+                let read = speaks(&self.readers, name, directory);
+                read.or_else(|| speaks(&self.writers, name, directory))
+            });
+        in_code.or_else(|| {
+            act.effects.iter().find_map(|on| {
+                let Target::Unknown(pattern) = &on.target else { return None };
+                let (_, name) = pattern.rsplit_once('/')?;
+                let is_known = !name.is_empty() && !name.contains(['*', '?', '[', '\\']);
+                let rules = match on.effect {
+                    Effect::Write | Effect::Delete => &self.writers,
+                    Effect::Read if !on.is_listing => &self.readers,
+                    Effect::Read
+                    | Effect::Query
+                    | Effect::Change
+                    | Effect::Execute
+                    | Effect::Connect
+                    | Effect::Escalate
+                    | Effect::Unknown => return None,
+                };
+                is_known.then(|| speaks(rules, name, "/-"))?
+            })
         })
     }
 
