@@ -32,8 +32,9 @@ pub struct Act {
     pub assignments: Vec<Assigned>,
     /// The directory it runs in, absolute; none where it is not known.
     pub directory: Option<Arc<str>>,
-    /// The directories the script has been in, where this one is not known: what rules that are
-    /// stricter than the mode are tried in.
+    /// The directories the script has been in, where this one is not known, and otherwise those it
+    /// is in if a change of directory failed: what rules that are stricter than the mode are tried
+    /// in.
     pub perhaps_in: Arc<[Arc<str>]>,
     /// Why it is not understood.
     pub unknown: Option<Unknown>,

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod compound;
 pub(crate) mod dashes;
+mod decoded;
 mod endless;
 mod expand;
 mod handing;
@@ -20,6 +21,7 @@ mod rounds;
 mod sets;
 mod simple;
 mod state;
+mod strays;
 mod suspect;
 mod texts;
 mod unread_words;
@@ -150,6 +152,9 @@ pub(crate) struct Analysis<'g> {
     pub(crate) handed: Vec<EffectOn>,
     /// The acts whose output some command or variable gets.
     pub(crate) heard: Vec<Range<usize>>,
+    /// How many of these were looked through for what builds texts, and whether one does.
+    looked_through: usize,
+    hears_builder: bool,
     /// How many names may still be looked up that the script could put together.
     pub(crate) looks: usize,
     /// Whether the command at hand declares arrays whose subscripts are texts.
@@ -183,6 +188,8 @@ impl<'g> Analysis<'g> {
             feed: Feed::Nothing,
             handed: Vec::new(),
             heard: Vec::new(),
+            looked_through: 0,
+            hears_builder: false,
             looks: joined::LOOKS,
             declares_tables: false,
             piped: Dashes::Anywhere,

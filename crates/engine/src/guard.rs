@@ -14,6 +14,7 @@ mod secret;
 
 use portcullis_shell::Span;
 
+pub(crate) use code::names as names_in_code;
 pub(crate) use removal::{is_system, is_whole_home};
 
 use crate::act::{Act, ActKind};

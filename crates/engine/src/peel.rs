@@ -48,6 +48,9 @@ pub(crate) enum Where {
 pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
     act.via.clone_from(&analysis.via);
     act.directory.clone_from(&analysis.state.directory);
+    if !analysis.state.strays.is_empty() {
+        act.perhaps_in = analysis.state.strays.places();
+    }
     judge_assignments(&mut act);
     if analysis.via.len() > WRAPPERS {
         analysis.found.is_cut = true;
@@ -234,10 +237,19 @@ fn take(
         };
         act.extras.extend(words.next().filter(is_own));
     }
+    if usage.is_loose && !act.only_reads() {
+        let places = outside(analysis, &act, &usage);
+        act.extras.extend(places);
+    }
     act.has_harmless_globals =
         act.unknown.is_none() && !act.globals.iter().any(|at| act.extras.contains(at));
     if let Some(directory) = &usage.directory {
         act.directory = moved(analysis, act.directory.as_deref(), directory);
+        if !act.perhaps_in.is_empty() {
+            let strays = act.perhaps_in.iter();
+            let there = strays.filter_map(|stray| moved(analysis, Some(stray), directory));
+            act.perhaps_in = there.collect();
+        }
         let is_inside = act.directory.as_ref().is_some_and(|directory| {
             let roots = analysis.ground.workspace.iter().map(String::as_str);
             let mut roots = roots.chain([&*analysis.ground.root]);
@@ -425,6 +437,40 @@ pub(crate) fn moved(analysis: &Analysis<'_>, from: Option<&str>, to: &Arg) -> Op
         Text::Files { .. } | Text::Begins(_) | Text::Any(_) => None,
     };
     path.map(Arc::from)
+}
+
+/// How many options are looked through for one word.
+const LISTED: usize = 256;
+
+/// The words of a program that runs or changes something, up to `--`, that lead out of the
+/// workspace: nobody knows what it takes from there, or puts there.
+fn outside(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Vec<usize> {
+    let ground = analysis.ground;
+    let is_inside = |path: &str| ground.holds_path(path) || place::is_within(path, &ground.root);
+    let leads_out = |arg: &Arg| {
+        let (Text::Known(text) | Text::Home(text)) = &arg.text else { return false };
+        let value = text.split_once('=').map_or(text.as_str(), |(_, value)| value);
+        let is_path = value.starts_with(['/', '~']) || value.split('/').any(|part| part == "..");
+        let place = || {
+            let from = act.directory.as_deref().unwrap_or("/");
+            place::absolute(value, from, ground.home.as_deref())
+        };
+        is_path && place().is_none_or(|path| !is_inside(&path) && path != "/dev/null")
+    };
+    // What a listed option takes is known by its kind.
+    let is_listed = |at: usize, arg: &Arg| {
+        usage.options.iter().take(LISTED).any(|given| {
+            let option = act.args.get(given.at + 1).map_or("", Arg::prefix);
+            let is_value = given.value.as_ref().is_some_and(|value| {
+                value.prefix() == arg.prefix() && !option.ends_with(value.prefix())
+            });
+            given.at + 1 == at || given.at + 2 == at && is_value
+        })
+    };
+    let words = act.args.iter().enumerate().skip(1);
+    let words = words.take_while(|(_, arg)| arg.as_known() != Some("--"));
+    let words = words.filter(|(at, arg)| leads_out(arg) && !is_listed(*at, arg));
+    words.map(|(at, _)| at).collect()
 }
 
 pub(crate) fn unknown(act: &Act, message: &str, is_dynamic: bool) -> Unknown {

@@ -97,6 +97,12 @@ impl Ground {
         self.workspace.iter().any(|root| is_within(path, root))
     }
 
+    /// Whether a directory lies above the one the session began in.
+    #[must_use]
+    pub fn is_above(&self, directory: &str) -> bool {
+        is_within(&self.root, directory)
+    }
+
     /// The files an act touches.
     pub fn touched(&self, act: &Act, world: &dyn World) -> Vec<Touched> {
         let mut touched = Vec::new();
@@ -124,15 +130,21 @@ impl Ground {
 }
 
 impl Ground {
-    /// Where the files of an act may be whose directory is not known: everywhere the script has
-    /// been. Only what is stricter than the mode may look at this.
+    /// Where the files of an act may be whose directory is not known, everywhere the script has
+    /// been, or where it may be because a change of directory failed. Only what is stricter than
+    /// the mode may look at this.
     pub fn perhaps<'a>(
         &'a self,
         act: &'a Act,
         touched: &'a [Touched],
         world: &'a dyn World,
     ) -> impl Iterator<Item = Touched> + 'a {
-        let lost = touched.iter().filter(|one| one.place.is_none() && !one.written.is_empty());
+        let is_lost = |one: &Touched| match act.directory {
+            None => one.place.is_none(),
+            // A change of directory may have failed.
+            Some(_) => !is_rooted(&one.written) || one.written.starts_with("~+"),
+        };
+        let lost = touched.iter().filter(move |one| !one.written.is_empty() && is_lost(one));
         lost.flat_map(move |one| {
             let places =
                 act.perhaps_in.iter().map(|directory| self.place(&one.written, directory, world));

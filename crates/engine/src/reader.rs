@@ -96,6 +96,7 @@ pub(crate) fn read(
         "awk" => text::awk(&mut reading),
         "jq" | "yq" => text::jq(&mut reading),
         "sed" => text::sed(&mut reading),
+        "copies" => file::copies(&mut reading, &["-S", "--suffix"]),
         _ => reading.unknown("arguments of this kind are not read"),
     }
 }

@@ -24,6 +24,7 @@ pub use index::Rules;
 use index::{Contents, ToolRules};
 use paths::Meant;
 use words::RuleId;
+pub(crate) use words::climbs;
 
 /// One rule.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -55,6 +55,8 @@ pub struct Usage {
     pub extras: Vec<usize>,
     /// The places of options and their values before the sub-command.
     pub globals: Vec<usize>,
+    /// Whether some of its words are accepted without being known.
+    pub is_loose: bool,
 }
 
 /// One option that was given.
@@ -161,6 +163,7 @@ impl<'a> Reader<'a> {
                 is_dry: false,
                 unknown: None,
                 extras: Vec::new(),
+                is_loose: false,
                 globals: Vec::new(),
             },
             edits: None,

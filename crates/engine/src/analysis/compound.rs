@@ -120,7 +120,8 @@ impl Walk<'_, '_> {
         let before = self.analysis.state.clone();
         let from = self.analysis.found.acts.len();
         run(self);
-        let has_moved = self.analysis.state.directory != before.directory;
+        let after = &self.analysis.state;
+        let has_moved = after.directory != before.directory || after.strays.differ(&before.strays);
         if has_moved {
             let acts = self.analysis.found.acts.get_mut(from..).unwrap_or_default();
             for act in acts {

@@ -3,6 +3,7 @@
 use portcullis_shell::{Action, Expansion, List, Operator, Prefix, Redirection, Word};
 
 use super::names::{add, held, hides, is_written, kept, made, made_word, of_args, of_text};
+use super::remade::names_twin;
 use super::walk::Walk;
 use super::{Analysis, sets, texts};
 use crate::arg::{self, Arg, Known};
@@ -92,7 +93,13 @@ impl Walk<'_, '_> {
         }
         let tree = self.tree;
         let sets = self.analysis.state.sets.get_or_insert_with(|| sets::of(tree)).clone();
-        if changes && let Some(made) = self.remade(name) {
+        let takes_twin = || {
+            let args = self.args(tree.list(expansion.arguments));
+            args.iter().any(|arg| names_twin(arg.prefix()))
+        };
+        if changes && takes_twin() {
+            self.hand(vec![made()]);
+        } else if changes && let Some(made) = self.remade(name) {
             self.hand(vec![made]);
         }
         let is_copy = !is_quiet && self.analysis.state.secrets.contains(name);

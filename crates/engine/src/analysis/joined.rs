@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use portcullis_shell::{List, Part, PartKind, Word};
 
+use super::decoded::decoded;
 use super::names;
 use super::walk::Walk;
 use crate::arg::{Arg, Text};
@@ -95,7 +96,9 @@ fn text(name: &EffectOn) -> Option<&str> {
 /// What is written in the words of a command which may print it and is a path, or a name in one:
 /// `sed s/.*/.env/`, `stat -c .env x`; nothing once too much was looked up.
 pub(super) fn of_words(args: &[Arg], looks: &mut usize) -> Vec<String> {
-    let words = args.iter().skip(1).filter_map(Arg::as_known);
+    let words: Vec<&str> = args.iter().skip(1).filter_map(Arg::as_known).collect();
+    let read: Vec<String> = words.iter().filter_map(|word| decoded(word)).collect();
+    let words = words.into_iter().chain(read.iter().map(String::as_str));
     let words = words.filter(|word| !word.starts_with(['!', ':']));
     let told =
         words.filter(|word| !["--exclude", "--ignore"].iter().any(|not| word.starts_with(not)));

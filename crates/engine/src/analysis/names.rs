@@ -11,6 +11,7 @@ use crate::arg::{Arg, Text};
 use crate::catalog::{Prints, ValueKind};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::globs_of_expression;
+use crate::pattern::path::{ALTERNATIVES, alternatives};
 use crate::sensitive;
 use crate::usage::{self, Usage};
 
@@ -183,9 +184,16 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
             let names = of_args(operands);
             if whole.is_empty() { names } else { whole.into_iter().chain(names).collect() }
         }
-        Prints::Selected => of_args(operands).into_iter().map(selected).collect(),
+        Prints::Selected => {
+            let named = usage.values.iter().filter(|given| given.kind == ValueKind::Names);
+            let named = named.flat_map(|given| patterns(given.kind, &given.arg, "."));
+            of_args(operands).into_iter().map(selected).chain(named).collect()
+        }
         Prints::Parents => {
-            let known = operands.filter_map(Arg::as_known);
+            let known = operands.filter_map(|arg| match &arg.text {
+                Text::Known(path) | Text::Home(path) => Some(path.as_str()),
+                Text::Files { .. } | Text::Begins(_) | Text::Any(_) => None,
+            });
             let above = known.filter_map(|path| path.trim_end_matches('/').rsplit_once('/'));
             let above = above.map(|(above, _)| if above.is_empty() { "/" } else { above });
             above.map(|path| of_path(path.to_owned())).collect()
@@ -278,10 +286,13 @@ pub(crate) fn patterns(kind: ValueKind, arg: &Arg, start: &str) -> Vec<EffectOn>
     if text.starts_with('!') {
         return Vec::new();
     }
-    let globs = if kind == ValueKind::Names {
+    let globs: Vec<String> = if kind == ValueKind::Names {
         // `TYPE:GLOB` names what is behind the colon.
-        let named = text.rsplit(':').next().unwrap_or(&text);
-        vec![named.trim_start_matches("**/").to_owned()]
+        let named = alternatives(text.rsplit(':').next().unwrap_or(&text));
+        if named.len() > ALTERNATIVES {
+            return vec![EffectOn::of(Effect::Unknown)];
+        }
+        named.iter().map(|name| name.trim_start_matches("**/").to_owned()).collect()
     } else {
         globs_of_expression(&text)
     };
@@ -323,7 +334,9 @@ impl Analysis<'_> {
         let has_unknown = act.effects.iter().any(reads_unknown);
         if has_unknown {
             let told = self.told();
-            add_names(act, &self.all_names(), &told, &mut self.looks);
+            let mut names = self.all_names();
+            names.extend(self.hears_builders().then(made));
+            add_names(act, &names, &told, &mut self.looks);
         }
         if self.state.has_dotglob {
             if has_unknown {

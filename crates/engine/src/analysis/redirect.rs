@@ -149,12 +149,16 @@ impl Walk<'_, '_> {
             Some(text) if is_network => (Effect::Connect, Target::Host(text.to_owned())),
             _ => (effect, usage::path(target)),
         };
+        let mut effects = vec![EffectOn::new(effect, target)];
+        // What is open there goes both ways, whichever way it was opened: it is no fetch.
+        effects.extend(is_network.then(|| EffectOn::of(Effect::Change)));
         let mut act = Act {
             kind: ActKind::Redirection,
             span: self.span(redirection.span),
             via: self.analysis.via.clone(),
-            effects: vec![EffectOn::new(effect, target)],
+            effects,
             directory: self.analysis.state.directory.clone(),
+            perhaps_in: self.analysis.state.strays.places(),
             ..Act::default()
         };
         self.analysis.give_names(&mut act);

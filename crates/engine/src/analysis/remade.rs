@@ -1,5 +1,6 @@
 //! Texts made of texts: commands that print a part of what they get, or any of their words.
 
+use super::decoded::{builds, decoded};
 use super::names::{has_letters, is_held, is_made};
 use super::walk::Feed;
 use super::{Analysis, dashes, joined};
@@ -7,6 +8,7 @@ use crate::act::Act;
 use crate::arg::Arg;
 use crate::catalog::{self, Prints, ValueKind};
 use crate::effect::EffectOn;
+use crate::lists;
 use crate::usage::{self, Usage};
 
 impl Analysis<'_> {
@@ -16,6 +18,16 @@ impl Analysis<'_> {
         let acts = heard.iter().flat_map(|acts| found.acts.get(acts.clone()).unwrap_or_default());
         let told = acts.filter_map(|act| told_words(act));
         told.flat_map(|args| joined::of_words(args, looks)).collect()
+    }
+
+    /// Whether one of the acts that may print their words makes text of its own.
+    pub(super) fn hears_builders(&mut self) -> bool {
+        let new = self.heard.get(self.looked_through..).unwrap_or_default();
+        let acts = new.iter().filter_map(|acts| self.found.acts.get(acts.clone())).flatten();
+        let mut words = acts.filter_map(|act| told_words(act)).flatten().filter_map(Arg::as_known);
+        self.hears_builder |= words.any(builds);
+        self.looked_through = self.heard.len();
+        self.hears_builder
     }
 
     /// Whether an act makes other text of the text that it gets, or of its own words.
@@ -37,6 +49,7 @@ impl Analysis<'_> {
                     && is_printer
                     && super::simple::printed(act).is_none()
                 || usage.values.iter().any(is_program)
+                || !passes && usage.entry.prints == Prints::Nothing && turns_names(act)
                 || gets_text && usage.has_option(&["-o", "--only-matching"])
                 || self.rewrites(act, usage))
     }
@@ -47,6 +60,7 @@ impl Analysis<'_> {
         let mut known = words.iter().filter_map(Arg::as_known);
         let is_told = words.first().is_some_and(|arg| arg.as_known().is_some_and(has_letters));
         match act.base_name() {
+            Some("basename") if known.clone().any(names_twin) => true,
             Some("basename") => {
                 (usage.operands.len() > 1 || usage.has_option(&["-s", "--suffix"]))
                     && (is_told || self.holds_text())
@@ -55,9 +69,35 @@ impl Analysis<'_> {
             Some("printf") => known.next().is_some_and(cuts) && self.holds_text(),
             Some("date" | "seq") => known.any(has_own_letters),
             Some("compgen") => true,
+            // Where its escapes are not read here, and may be printed as what they stand for.
+            Some("echo") => {
+                super::simple::printed(act).is_none() && known.any(|word| decoded(word).is_some())
+            }
             _ => false,
         }
     }
+}
+
+/// Whether a text names an ending that the harmless neighbour of a secret has.
+pub(super) fn names_twin(text: &str) -> bool {
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+    words.any(|word| lists::TWINS.contains(&word))
+}
+
+/// Whether a filter makes names of secrets of names that are found: it takes the ending of a
+/// harmless neighbour away, or puts a dot before them.
+fn turns_names(act: &Act) -> bool {
+    let is_dotted = |text: &str| {
+        let mut letters = text.chars();
+        let begins = letters.next() == Some('s')
+            && letters.next().is_some_and(|sign| {
+                let behind = text.strip_prefix(&format!("s{sign}^{sign}"));
+                behind.is_some_and(|behind| behind.trim_start_matches('\\').starts_with('.'))
+            });
+        begins || ["\".\"", ".&", ".\\1"].iter().any(|sign| text.contains(sign))
+    };
+    let mut words = act.args.iter().skip(1).filter_map(Arg::as_known);
+    words.any(|word| names_twin(word) || is_dotted(word))
 }
 
 /// The words of an act that it may print, besides what is known of its program.

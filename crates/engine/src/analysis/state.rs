@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::sets::Sets;
+use super::strays::Strays;
 use super::texts::Texts;
 use crate::effect::EffectOn;
 use crate::environment::{Setting, setting};
@@ -19,6 +20,8 @@ use crate::place;
 pub struct State {
     /// The working directory, absolute; none once it is not known.
     pub directory: Option<Arc<str>>,
+    /// Where the script may be instead, because a change of directory before it failed.
+    pub strays: Strays,
     held: Rc<Held>,
 }
 
@@ -83,7 +86,7 @@ impl State {
     /// The state at the start of a call.
     #[must_use]
     pub fn new(directory: Arc<str>) -> State {
-        State { directory: Some(directory), held: Rc::default() }
+        State { directory: Some(directory), strays: Strays::default(), held: Rc::default() }
     }
 
     /// Notes a variable that outlives its command.
@@ -112,7 +115,7 @@ impl State {
     pub(super) fn here(&self) -> Option<&str> {
         let is_taken = !self.functions.is_empty()
             && ["pwd", "git"].iter().any(|name| self.functions.contains_key(*name));
-        self.directory.as_deref().filter(|_| !is_taken)
+        self.directory.as_deref().filter(|_| !is_taken && self.strays.is_empty())
     }
 
     /// Puts aside what is only known of the words of one tree.
@@ -156,6 +159,7 @@ impl State {
         if self.directory != before.directory {
             self.directory = None;
         }
+        self.strays.join(&before.strays);
         if !Rc::ptr_eq(&self.held, &before.held) {
             Rc::make_mut(&mut self.held).doubt(&before.held);
         }

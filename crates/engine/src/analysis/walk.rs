@@ -4,6 +4,7 @@ use portcullis_shell::{Command, Dialect, Join, Kind, List, Pipeline, Script, Spa
 
 use super::dashes::Dashes;
 use super::simple::printed;
+use super::strays::Strays;
 use super::{Analysis, Syntax};
 use crate::act::Act;
 use crate::arg::{self, Arg};
@@ -102,23 +103,68 @@ impl Walk<'_, '_> {
     /// Pipelines joined by `&&` and `||`: only the first certainly runs.
     fn pipelines(&mut self, pipelines: List<Pipeline>) {
         let pipelines = self.tree.list(pipelines);
-        let mut after_first = None;
+        let (mut after_first, mut has_landed) = (None, false);
+        // Where it is after `||`, whichever of those before failed.
+        let mut all = Strays::default();
         for pipeline in pipelines {
             match pipeline.join {
                 Join::First => {
                     self.pipeline(pipeline);
                     after_first = (pipelines.len() > 1).then(|| self.analysis.state.clone());
                 }
-                Join::And => self.pipeline(pipeline),
+                Join::And => {
+                    if has_landed {
+                        self.analysis.state.strays.land();
+                    }
+                    self.pipeline(pipeline);
+                }
                 Join::Or => {
                     self.syntax(Syntax::Or, pipeline.span);
+                    let first = self.analysis.found.acts.len();
+                    let mut landed = self.analysis.state.strays.clone();
+                    self.analysis.state.strays.join(&all);
                     self.perhaps(|walk| walk.pipeline(pipeline));
+                    // Who leaves where a change of directory fails is where it leads from there on.
+                    if has_landed && self.leaves_certainly(pipeline, first) {
+                        landed.land();
+                        self.analysis.state.strays = landed;
+                        after_first = Some(self.analysis.state.clone());
+                    }
                 }
             }
+            has_landed = self.is_move(pipeline);
+            all.join(&self.analysis.state.strays);
         }
         if let Some(before) = after_first {
             self.analysis.state.doubt(&before);
         }
+    }
+
+    /// Whether a pipeline is nothing but a change of directory, so that its success is that one's.
+    fn is_move(&self, pipeline: &Pipeline) -> bool {
+        let last = self.analysis.found.acts.last();
+        pipeline.bangs == 0
+            && matches!(self.tree.list(pipeline.commands), [Command { kind: Kind::Simple(_), .. }])
+            && last.is_some_and(|act| matches!(act.program(), Some("cd" | "pushd")))
+    }
+
+    /// Whether a pipeline ends the script in any case.
+    fn leaves_certainly(&self, pipeline: &Pipeline, first: usize) -> bool {
+        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
+        let is_simple = |commands: List<Command>| {
+            matches!(self.tree.list(commands), [Command { kind: Kind::Simple(_), .. }])
+        };
+        let ends = match self.tree.list(pipeline.commands) {
+            [Command { kind: Kind::Group(script), .. }] => {
+                let last = self.tree.list(script.items).last();
+                last.filter(|item| !item.background).is_some_and(|item| {
+                    matches!(self.tree.list(item.pipelines), [only] if is_simple(only.commands))
+                })
+            }
+            _ => is_simple(pipeline.commands),
+        };
+        let last = acts.last().and_then(|act| act.program());
+        ends && matches!(last, Some("exit" | "return"))
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) {

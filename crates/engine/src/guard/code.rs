@@ -16,10 +16,7 @@ pub(super) fn inspect(act: &Act, scene: &Scene<'_>, found: &mut Findings<'_>) {
     }
     let directory = act.directory.as_deref().unwrap_or("/");
     for text in &act.code {
-        let is_break =
-            |letter: char| letter.is_whitespace() || "\"'`()[]{},;=<>|&+".contains(letter);
-        let words = text.split(is_break).filter(|word| word.len() > 3 && word.contains(['/', '.']));
-        for word in words.take(WORDS) {
+        for word in names(text) {
             let home = scene.ground.home.as_deref();
             let Some(path) = place::absolute(word, directory, home) else { continue };
             if let Some(pattern) = sensitive::find(&path, Access::Write) {
@@ -29,6 +26,13 @@ pub(super) fn inspect(act: &Act, scene: &Scene<'_>, found: &mut Findings<'_>) {
             }
         }
     }
+}
+
+/// The words of a program's text that may name files.
+pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
+    let is_break = |letter: char| letter.is_whitespace() || "\"'`()[]{},;=<>|&+".contains(letter);
+    let words = text.split(is_break);
+    words.filter(|word| word.len() > 3 && word.contains(['/', '.'])).take(WORDS)
 }
 
 /// Words that throw a database away, in the commands of frameworks.

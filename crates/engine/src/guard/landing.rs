@@ -5,7 +5,7 @@ use super::secret::{Held, expanded, judge};
 use super::{Findings, Scene};
 use crate::act::Act;
 use crate::effect::Effect;
-use crate::place::Touched;
+use crate::place::{self, Touched};
 use crate::sensitive::{self, Access};
 
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
@@ -27,7 +27,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         }
     }
     if moves || matches!(name, Some("cp" | "gcp" | "install" | "ginstall" | "ln" | "rsync")) {
-        land(touched, scene, found);
+        land(act, touched, scene, found);
         let is_program = |one: &Touched| {
             one.effect == Effect::Read
                 && one.place.as_ref().is_some_and(|place| is_program(&place.normalised))
@@ -48,7 +48,9 @@ fn is_program(path: &str) -> bool {
 }
 
 /// Holds what lands in a directory against the lists, under the name it has there.
-fn land(touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
+fn land(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
+    let has = |name: &str| act.options.contains(&name);
+    let (becomes, keeps_path) = (has("-T") || has("--no-target-directory"), has("--parents"));
     let targets = touched.iter().filter(|one| one.effect == Effect::Write && !one.is_pattern);
     let places = targets.filter_map(|one| Some((one, &one.place.as_ref()?.normalised)));
     let directories = places.filter(|(one, path)| is_directory(&one.written, path, scene));
@@ -58,7 +60,16 @@ fn land(touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
         for source in touched.iter().filter(is_source) {
             let Some(place) = &source.place else { continue };
             let path = place.normalised.as_str();
-            let is_content = source.written.ends_with("/.") || source.written == ".";
+            // A directory that becomes the target, or that some programs take for what is in it.
+            let is_content = becomes && source.is_deep
+                || source.written.ends_with("/.")
+                || source.is_deep && source.written.ends_with('/')
+                || source.written == ".";
+            if keeps_path {
+                let path = format!("{directory}/{}", source.written);
+                let path = place::normalise(&path, "/");
+                judge(&path, Held::File, Access::Write, scene, found);
+            }
             let names = if source.is_pattern {
                 expanded(path, scene)
             } else if is_content {

@@ -72,12 +72,18 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         if pattern.is_empty() {
             continue;
         }
-        let directory = act.directory.as_deref().unwrap_or("/");
         let home = scene.ground.home.as_deref();
-        if let Some(path) = unknown_place(pattern, directory, home) {
+        let strays = act.perhaps_in.iter().filter(|_| act.directory.is_some());
+        let directory = act.directory.as_deref().unwrap_or("/");
+        for directory in strays.map(|stray| &**stray).chain([directory]) {
+            let Some(path) = unknown_place(pattern, directory, home) else { continue };
             let is_anywhere = path.starts_with("/**");
             let held = if is_anywhere { Held::Anywhere } else { Held::Pattern };
             judge(&path, held, access, scene, found);
+        }
+        // Enough steps upwards lead to the root, wherever they begin.
+        if let Some((_, below)) = pattern.rsplit_once("/../") {
+            judge(&format!("/{below}"), Held::Pattern, access, scene, found);
         }
     }
 }

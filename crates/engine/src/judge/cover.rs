@@ -121,19 +121,31 @@ impl<'a> Bench<'a> {
 
     /// Whether everything an act is known to change lies in the workspace.
     pub(crate) fn stays_inside(&self, facts: &Facts) -> bool {
-        facts
-            .changed()
-            .all(|touched| touched.place.as_ref().is_some_and(|place| self.ground.holds(place)))
+        let holds = |touched: &Touched| {
+            touched.place.as_ref().is_some_and(|place| self.ground.holds(place))
+        };
+        let is_change = |effect| matches!(effect, Effect::Write | Effect::Delete | Effect::Change);
+        let mut perhaps = self.strays(facts).filter(|touched| is_change(touched.effect));
+        facts.changed().all(holds) && perhaps.all(|touched| holds(&touched))
+    }
+
+    /// The files of an act where they are if a change of directory before it failed.
+    fn strays<'f>(&'f self, facts: &'f Facts) -> impl Iterator<Item = Touched> + 'f {
+        let touched = if facts.act.directory.is_some() { &*facts.touched } else { &[] };
+        self.ground.perhaps(&facts.act, touched, self.world)
     }
 
     /// Whether an act runs in the workspace: elsewhere other files decide what it does.
     fn runs_inside(&self, act: &Act) -> bool {
-        act.directory.as_deref().is_some_and(|directory| {
+        let is_inside = |directory: &str| {
             directory == &*self.ground.cwd || {
                 let place = self.ground.place(directory, "/", self.world);
                 place.is_some_and(|place| self.ground.holds(&place))
             }
-        })
+        };
+        let is_known = |directory: &str| is_inside(directory) || self.ground.is_above(directory);
+        act.directory.as_deref().is_some_and(is_inside)
+            && act.perhaps_in.iter().all(|stray| is_known(stray))
     }
 
     /// Whether an act is an ordinary edit of the workspace.
@@ -145,7 +157,9 @@ impl<'a> Bench<'a> {
                     && !self.world.is_shared(place.resolved.as_deref().unwrap_or_default())
             })
         };
-        let all_inside = !facts.touched.is_empty() && facts.touched.iter().all(is_inside);
+        let all_inside = !facts.touched.is_empty()
+            && facts.touched.iter().all(is_inside)
+            && self.strays(facts).all(|touched| is_inside(&touched));
         if !all_inside || facts.asking().is_some() {
             return false;
         }

@@ -9,7 +9,7 @@ use crate::lists;
 use crate::pattern::listed::{self, UNKNOWN};
 use crate::policy::Exec;
 use crate::policy_text::{AskWhen, Listed, Security};
-use crate::rule::Rule;
+use crate::rule::{Rule, climbs};
 use crate::verdict::Outcome;
 
 /// Programs that may only read under `exec.strict`.
@@ -102,6 +102,7 @@ impl<'a> Bench<'a> {
                 is_harmless
                     && !pattern.is_empty()
                     && listed::fits(&listed::folded(pattern.split_whitespace()), text)
+                    && !climbs(pattern.split_whitespace(), text.split_whitespace())
             };
             fits && names_extras(entry, act)
         };

@@ -72,6 +72,31 @@ pub(super) fn is_stream(touched: &Touched) -> bool {
 }
 
 impl Bench<'_> {
+    /// Adds what is found about an act where it may happen instead.
+    fn add_perhaps(&self, facts: &mut Facts, scene: &Scene<'_>) {
+        let may_stray = facts.act.directory.is_some();
+        // In the workspace the same name means the same, unless it climbs.
+        let counts = |one: &Touched| {
+            let is_inside = one.place.as_ref().is_some_and(|place| self.ground.holds(place));
+            !may_stray || !is_inside || one.written.contains("..")
+        };
+        let perhaps = self.ground.perhaps(&facts.act, &facts.touched, self.world);
+        let perhaps: Vec<Touched> = perhaps.filter(counts).collect();
+        if perhaps.is_empty() {
+            return;
+        }
+        // What may be ours is not touched, wherever the script is by then.
+        let found = guard::inspect(&facts.act, &perhaps, scene);
+        let is_ours = |finding: &Finding| finding.guard == "self_protection";
+        let (ours, others): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(is_ours);
+        facts.findings.extend(ours.into_iter().take(1));
+        for finding in others.into_iter().filter(|_| may_stray) {
+            if facts.findings.iter().all(|old| old.guard != finding.guard) {
+                facts.findings.push(finding);
+            }
+        }
+    }
+
     pub(super) fn facts(&self, act: Box<Act>) -> Facts {
         let mut facts = Facts::new(act);
         if facts.act.kind == ActKind::Scanned {
@@ -86,16 +111,8 @@ impl Bench<'_> {
         };
         facts.touched = self.ground.touched(&facts.act, self.world);
         facts.findings = guard::inspect(&facts.act, &facts.touched, &scene);
-        let perhaps: Vec<Touched> = if facts.act.perhaps_in.is_empty() {
-            Vec::new()
-        } else {
-            self.ground.perhaps(&facts.act, &facts.touched, self.world).collect()
-        };
-        if !perhaps.is_empty() {
-            // What may be ours is not touched, wherever the script is by then.
-            let found = guard::inspect(&facts.act, &perhaps, &scene);
-            let ours = found.into_iter().filter(|finding| finding.guard == "self_protection");
-            facts.findings.extend(ours.take(1));
+        if !facts.act.perhaps_in.is_empty() {
+            self.add_perhaps(&mut facts, &scene);
         }
         let is_reader = matches!(self.spec.kind, ToolKind::Read | ToolKind::Search);
         if is_reader && self.policy.sensitive_reads == Outcome::Allow {

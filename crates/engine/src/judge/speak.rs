@@ -11,10 +11,11 @@ use crate::act::Act;
 use crate::analysis::Heard;
 use crate::arg::Arg;
 use crate::catalog;
-use crate::effect::Effect;
+use crate::effect::{Effect, Target};
+use crate::guard;
 use crate::place::{Place, Touched};
 use crate::rule::paths::Meant;
-use crate::rule::{Command, Input, Rule};
+use crate::rule::{CallRules, Command, Input, Rule};
 use crate::tool::ToolKind;
 use crate::verdict::Outcome;
 
@@ -147,14 +148,51 @@ impl<'a> Bench<'a> {
             Outcome::Ask => (of_words.asking, self.raw.0),
             Outcome::Allow | Outcome::Deny => (of_words.denying, self.raw.1),
         };
-        words.or(raw).or_else(|| {
-            let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
-            touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
-                || {
-                    let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
-                    perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
-                },
-            )
+        words
+            .or(raw)
+            .or_else(|| {
+                let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
+                touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
+                    || {
+                        let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
+                        perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
+                    },
+                )
+            })
+            .or_else(|| self.speaking_of_names(outcome, act))
+    }
+
+    /// The rule that speaks about a file which inline code names, or whose directory alone is not
+    /// known.
+    fn speaking_of_names(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
+        let speaks = |rules: &CallRules<'a>, path: &str, directory: &str| {
+            let place = self.ground.place(path, directory, self.world)?;
+            rules.speaks_of_path(outcome, &place, Meant::File, self.ground, self.world)
+        };
+        let directory = act.directory.as_deref().unwrap_or("/");
+        let in_code =
+            act.code.iter().flat_map(|text| guard::names_in_code(text)).find_map(|name| {
+                let read = speaks(&self.readers, name, directory);
+                read.or_else(|| speaks(&self.writers, name, directory))
+            });
+        in_code.or_else(|| {
+            act.effects.iter().find_map(|on| {
+                let Target::Unknown(pattern) = &on.target else { return None };
+                let (_, name) = pattern.rsplit_once('/')?;
+                let is_known = !name.is_empty() && !name.contains(['*', '?', '[', '\\']);
+                let rules = match on.effect {
+                    Effect::Write | Effect::Delete => &self.writers,
+                    Effect::Read if !on.is_listing => &self.readers,
+                    Effect::Read
+                    | Effect::Query
+                    | Effect::Change
+                    | Effect::Execute
+                    | Effect::Connect
+                    | Effect::Escalate
+                    | Effect::Unknown => return None,
+                };
+                is_known.then(|| speaks(rules, name, "/-"))?
+            })
         })
     }
 

@@ -8,7 +8,7 @@ use crate::glob;
 use crate::place::Ground;
 
 /// How many globs one glob with braces may stand for.
-const ALTERNATIVES: usize = 64;
+pub const ALTERNATIVES: usize = 64;
 
 /// What a pattern hangs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

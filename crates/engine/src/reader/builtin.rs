@@ -51,7 +51,8 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
         }
         (None, _) => {}
     }
-    reading.analysis.state.directory = to;
+    let written = operands.first().and_then(|only| only.as_known().map(str::to_owned));
+    reading.analysis.go(written.as_deref(), to);
 }
 
 /// `alias`: what a name stands for on later lines.

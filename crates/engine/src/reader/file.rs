@@ -366,3 +366,37 @@ pub(super) fn pdftotext(reading: &mut Reading<'_, '_>) {
         reading.effect(Effect::Write);
     }
 }
+
+/// What is kept of a file before it is replaced has its name with something behind it, or around
+/// it: the copy is written, too.
+pub(super) fn copies(reading: &mut Reading<'_, '_>, options: &[&str]) {
+    let Some(suffix) = reading.usage.value_of(options).cloned() else { return };
+    let Some(suffix) = suffix.as_known().filter(|suffix| !suffix.contains('/')) else {
+        // It is kept somewhere else.
+        let on = EffectOn::new(Effect::Write, Target::Unknown(String::new()));
+        return reading.act.effects.push(on);
+    };
+    let operands = reading.operands();
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let written = |on: &EffectOn| match (&on.target, on.effect) {
+        (Target::Path(path) | Target::Pattern(path), Effect::Write) => Some(path.clone()),
+        _ => None,
+    };
+    let targets: Vec<String> = reading.act.effects.iter().filter_map(written).collect();
+    let below = targets.iter().flat_map(|target| {
+        operands.iter().map(move |source| format!("{target}/{}", name(source.prefix())))
+    });
+    let all: Vec<String> = targets.iter().cloned().chain(below).collect();
+    for path in all {
+        let (above, last) = path.rsplit_once('/').unwrap_or(("", &path));
+        let copy = if suffix.contains('*') {
+            suffix.replace('*', last)
+        } else {
+            format!("{last}{suffix}")
+        };
+        let copy = if above.is_empty() { copy } else { format!("{above}/{copy}") };
+        let is_open = copy.contains(['*', '?', '[']);
+        let target = if is_open { Target::Pattern(copy) } else { Target::Path(copy) };
+        reading.act.effects.push(EffectOn::new(Effect::Write, target));
+    }
+}

@@ -1,5 +1,7 @@
 //! git: settings on the command line, other repositories, revisions with paths, refspecs.
 
+use std::sync::Arc;
+
 use super::Reading;
 use crate::arg::{Arg, Text, escaped};
 use crate::catalog;
@@ -74,16 +76,14 @@ fn first_sub(reading: &Reading<'_, '_>) -> usize {
 
 /// Another repository's configuration runs there.
 fn elsewhere(reading: &mut Reading<'_, '_>) {
-    let is_inside = match &reading.act.directory {
-        Some(directory) => {
-            let ground = reading.analysis.ground;
-            ground.holds_path(directory)
-                || place::is_within(directory, &ground.root)
-                || place::is_within(&ground.root, directory)
-        }
-        None => false,
+    let ground = reading.analysis.ground;
+    let is_inside = |directory: &Arc<str>| {
+        ground.holds_path(directory)
+            || place::is_within(directory, &ground.root)
+            || ground.is_above(directory)
     };
-    if !is_inside {
+    let act = &reading.act;
+    if !act.directory.iter().any(is_inside) || !act.perhaps_in.iter().all(is_inside) {
         let message =
             "works in a directory outside the workspace, whose configuration may run programs";
         reading.unknown(message);

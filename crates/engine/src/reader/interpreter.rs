@@ -92,10 +92,14 @@ pub(super) fn shell(reading: &mut Reading<'_, '_>) {
         reading.analysis.suspect_names(&[], reading.act);
         return reading.dynamic("an option of the shell that is not known before it runs");
     };
-    if words.only_reads {
-        return reading.only_read();
-    }
     let operand = words.operand.and_then(|at| reading.args().get(at)).cloned();
+    if words.only_reads {
+        reading.only_read();
+        // With `-v` it prints every line, and of a faulty one otherwise.
+        let target = operand.as_ref().map(crate::usage::path);
+        let read = target.map(|target| EffectOn::new(Effect::Read, target));
+        return reading.act.effects.extend(read);
+    }
     if words.has_text {
         // What follows the text are its parameters.
         let behind = words.operand.map_or(usize::MAX, |at| at + 1);

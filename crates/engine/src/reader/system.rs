@@ -136,8 +136,10 @@ pub(super) fn watch(reading: &mut Reading<'_, '_>) {
 /// `make`: operands may set variables that choose what runs.
 pub(super) fn make(reading: &mut Reading<'_, '_>) {
     for operand in reading.operands() {
-        let Some((name, _)) = operand.prefix().split_once('=') else { continue };
-        let name = name.trim_end_matches([':', '?', '+', '!']);
+        let Some((name, value)) = operand.prefix().split_once('=') else { continue };
+        // What is between these, or behind `!=`, a shell runs.
+        let runs = name.ends_with('!') || ["$(", "${", "`"].iter().any(|sign| value.contains(sign));
+        let name = name.trim_end_matches([':', '?', '+', '!', ' ']);
         let chooses = matches!(
             name,
             "SHELL"
@@ -156,7 +158,7 @@ pub(super) fn make(reading: &mut Reading<'_, '_>) {
                 | "INSTALL"
                 | "MAKE"
         ) || setting(name, None) == Setting::Loader;
-        if chooses {
+        if chooses || runs {
             reading.analysis.suspect_text(operand.prefix(), reading.act);
             reading.act.note("loader_environment", reading.act.span);
         }

@@ -1,6 +1,6 @@
 //! sed, awk, jq: programs for text that are programs themselves.
 
-use super::Reading;
+use super::{Reading, file};
 use crate::arg::Arg;
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
@@ -30,12 +30,7 @@ pub(super) fn sed(reading: &mut Reading<'_, '_>) {
         }
         return;
     }
-    let suffix = reading.usage.value_of(&["-i", "--in-place", "-I"]);
-    if suffix.is_some_and(|suffix| suffix.prefix().contains('/') || suffix.as_known().is_none()) {
-        // The copy is kept somewhere else.
-        let on = EffectOn::new(Effect::Write, Target::Unknown(String::new()));
-        reading.act.effects.push(on);
-    }
+    file::copies(reading, &["-i", "--in-place", "-I"]);
     let bytes: Vec<&[u8]> = scripts.iter().map(String::as_bytes).collect();
     let extended = reading.usage.has_option(&["-E", "-r", "--regexp-extended"]);
     let facts = language::sed(&bytes, extended);

@@ -121,9 +121,12 @@ impl WordIndex {
             let is_named = extras.iter().all(|place| *place < depth);
             let plain = node.plain.filter(|_| depth == args.len());
             let rest = args.get(depth..).unwrap_or_default();
-            plain
-                .or(node.prefix.filter(|_| is_named))
-                .or_else(|| node.tail(|tail| match_words(&tail.words, rest, depth, extras)))
+            plain.or(node.prefix.filter(|_| is_named)).or_else(|| {
+                node.tail(|tail| {
+                    match_words(&tail.words, rest, depth, extras)
+                        && !climbs(words_of(&tail.words), rest.iter().flatten().copied())
+                })
+            })
         })
     }
 
@@ -250,6 +253,29 @@ fn spelled(word: &PatternWord) -> String {
         PatternWord::Fits(text) => text.clone(),
         PatternWord::Literal(text) => text.replace('\\', "\\\\").replace('*', "\\*"),
     }
+}
+
+/// The words of a pattern that are more than a star.
+fn words_of(words: &[PatternWord]) -> impl Iterator<Item = &str> {
+    words.iter().filter_map(|word| match word {
+        PatternWord::Star => None,
+        PatternWord::Fits(text) | PatternWord::Literal(text) => Some(text.as_str()),
+    })
+}
+
+/// Whether words leave the directory that a pattern writes out before its star: `scripts/*` is
+/// about what lies there, and not about `scripts/../x`.
+pub(crate) fn climbs<'a>(
+    pattern: impl Iterator<Item = &'a str>,
+    words: impl Iterator<Item = &'a str>,
+) -> bool {
+    let ups = |word: &str| word.split('/').filter(|part| *part == "..").count();
+    let (mut written, mut has_directory) = (0, false);
+    for word in pattern {
+        written += ups(word);
+        has_directory |= word.contains('*') && word.contains('/');
+    }
+    has_directory && words.map(ups).sum::<usize>() > written
 }
 
 /// Word by word; a lone star takes any number of arguments, but none that must be named.

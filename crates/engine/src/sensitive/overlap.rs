@@ -1,6 +1,6 @@
 //! Whether two patterns may share a file.
 
-use super::is_open;
+use super::{has_text, is_open};
 use crate::glob;
 
 /// Whether a pattern of a command aims at what a pattern of the list names.
@@ -26,10 +26,24 @@ fn shares(glob: &[&str], listed: &[&str]) -> bool {
                 // Everything below a directory: only the directory itself can aim.
                 return false;
             }
-            aims(name, listed_name) && paths(above, listed_above)
+            let is_met = || {
+                let is_plain = has_text(name) && !is_open(listed_name);
+                is_plain && is_told(above, listed_above) && segments(name, listed_name)
+            };
+            (aims(name, listed_name) || is_met()) && paths(above, listed_above)
         }
         _ => false,
     }
+}
+
+/// Whether directories are written out so that they alone tell a listed one: `~/.docker/*.json`
+/// and `/etc/mysql/*.cnf` hit what is listed there.
+fn is_told(glob: &[&str], listed: &[&str]) -> bool {
+    let is_hidden = |name: &&&str| name.starts_with('.') || **name == "library";
+    let mut hidden = listed.iter().filter(is_hidden);
+    let (first, last) = (listed.first(), listed.last());
+    hidden.any(|name| glob.contains(name))
+        || listed.len() > 1 && first != Some(&"**") && glob.last() == last
 }
 
 /// Whether directories may be the same; `**` stands for any number of them.

@@ -12,12 +12,16 @@ use crate::call::{Call, Shell};
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{Change, patch_targets};
+use crate::lists;
 use crate::place::{Ground, absolute};
 use crate::sensitive::{self, Access};
 use crate::world::World;
 
 /// How many addresses or files one call may name.
 const NAMED: usize = 256;
+
+/// How deep an input of an unknown tool is looked through for names of files.
+const DEPTH: usize = 8;
 
 /// What a call consists of.
 #[derive(Debug, Default)]
@@ -65,7 +69,7 @@ pub(crate) fn acts<'a>(
     ground: &'a Ground,
     world: &'a dyn World,
 ) -> ToolActs<'a> {
-    let source = Source { spec, input: &call.input, ground, world };
+    let source = Source { spec, name: &call.tool, input: &call.input, ground, world };
     match spec.kind {
         ToolKind::Shell if spec.is_foreign_shell => source.guarded(Effect::Unknown),
         ToolKind::Shell => source.shell(shell),
@@ -81,6 +85,7 @@ pub(crate) fn acts<'a>(
 
 struct Source<'a> {
     spec: &'a Spec,
+    name: &'a str,
     input: &'a Json,
     ground: &'a Ground,
     world: &'a dyn World,
@@ -148,11 +153,28 @@ impl<'a> Source<'a> {
                 act.effects.push(file(Effect::Write, &path));
             }
         }
+        // A file that it names by one of the words that tools have for that, and that is listed.
+        for path in named_files(self.input, 0) {
+            let path = elsewhere::foreign(path).unwrap_or_else(|| path.to_owned());
+            let effect = if self.writes() { Effect::Write } else { Effect::Read };
+            let access = if self.writes() { Access::Write } else { Access::Read };
+            let place = absolute(&path, &self.ground.cwd, home);
+            let is_listed = place.is_some_and(|place| sensitive::find(&place, access).is_some());
+            if let (true, Some(act)) = (is_listed, found.acts.first_mut()) {
+                act.effects.push(EffectOn::new(effect, Target::Path(path)));
+            }
+        }
         texts.retain(|text| text.contains("portcullis") && text.contains(char::is_whitespace));
         if !texts.is_empty() {
             found.acts.extend(analysis::analyse_texts(&texts, self.ground, self.world).acts);
         }
         found
+    }
+
+    /// Whether the name of a tool says that it changes what it is given.
+    fn writes(&self) -> bool {
+        let name = self.name.to_ascii_lowercase();
+        lists::CHANGING_TOOLS.iter().any(|word| name.contains(word))
     }
 
     fn shell(&self, shell: Shell) -> ToolActs<'a> {
@@ -197,7 +219,8 @@ impl<'a> Source<'a> {
         };
         found.has_subject = true;
         found.is_other_shell = is_other_shell;
-        if elsewhere::is_set_up(self.input, self.spec, self.ground) {
+        let has_more = !self.others(&[Field::Command], lists::INPUT_COMMANDS).is_empty();
+        if has_more || elsewhere::is_set_up(self.input, self.spec, self.ground) {
             found.acts.push(self.act(EffectOn::of(Effect::Unknown)));
         }
         found
@@ -218,10 +241,7 @@ impl<'a> Source<'a> {
                     for path in paths.iter().take(NAMED) {
                         let path = path.as_str().or_else(|| path.get("path")?.as_str());
                         match path {
-                            Some(path) if field == Field::Paths => {
-                                effects.push(files_of(effect, path));
-                            }
-                            Some(path) => effects.push(file(effect, path)),
+                            Some(path) => effects.extend(files_of(effect, path)),
                             None => return self.fault(field, "a list of paths"),
                         }
                     }
@@ -235,7 +255,35 @@ impl<'a> Source<'a> {
         if effects.is_empty() {
             return ToolActs { has_subject: false, ..self.whole(effect) };
         }
+        // What another tool would take for a file may be one here.
+        for other in self.others(&[Field::Path, Field::Paths], lists::INPUT_PATHS) {
+            match texts(other) {
+                Some(paths) => effects.extend(paths.into_iter().map(|path| file(effect, path))),
+                None => return self.fault(Field::Path, "the only path"),
+            }
+        }
+        for other in self.others(&[Field::Cwd], lists::INPUT_DIRECTORIES) {
+            let Some(directory) = other.as_str().filter(|path| !path.is_empty()) else { continue };
+            for path in [Field::Path, Field::Paths].into_iter().filter_map(|field| self.get(field))
+            {
+                let paths = texts(path).unwrap_or_default().into_iter();
+                let relative = paths.filter(|path| !path.starts_with(['/', '~']));
+                effects.extend(relative.map(|path| file(effect, &format!("{directory}/{path}"))));
+            }
+        }
         self.of(effects)
+    }
+
+    /// The values of further fields that tools have for the same thing.
+    fn others(&self, fields: &[Field], names: &[&str]) -> Vec<&'a Json> {
+        // Most calls say one thing.
+        if self.input.as_object().is_none_or(|given| given.len() < 2) {
+            return Vec::new();
+        }
+        let taken: Vec<&Json> = fields.iter().filter_map(|field| self.get(*field)).collect();
+        elsewhere::others(self.input, names, |key, value| {
+            !taken.contains(&value) && !self.spec.has_field_besides(key, fields)
+        })
     }
 
     fn patch(&self) -> ToolActs<'a> {
@@ -282,12 +330,24 @@ impl<'a> Source<'a> {
         match self.get(Field::Glob) {
             None => {}
             Some(Json::String(glob)) => {
+                // Some take several, between commas or blanks; others braces.
                 let globs = glob.split([',', ' ', '{', '}']).filter(|glob| !glob.is_empty());
-                for glob in globs.take(NAMED) {
+                for glob in globs.chain([glob.as_str()]).take(NAMED) {
                     chosen.extend(names::patterns(ValueKind::Names, &Arg::known(glob), root));
                 }
             }
             Some(_) => return self.fault(Field::Glob, "a pattern"),
+        }
+        for other in self.others(&[Field::Path, Field::Paths], lists::INPUT_PATHS) {
+            match texts(other) {
+                Some(paths) => roots.extend(paths.into_iter().map(str::to_owned)),
+                None => return self.fault(Field::Path, "the only path"),
+            }
+        }
+        for other in self.others(&[Field::Glob], lists::INPUT_GLOBS) {
+            for glob in texts(other).unwrap_or_default() {
+                chosen.extend(names::patterns(ValueKind::Names, &Arg::known(glob), root));
+            }
         }
         let effects = roots.into_iter().map(|root| EffectOn {
             is_deep: true,
@@ -379,14 +439,42 @@ fn file(effect: Effect, path: &str) -> EffectOn {
 }
 
 /// A file, or with letters that mean something everything below the directories before them.
-fn files_of(effect: Effect, path: &str) -> EffectOn {
-    if effect == Effect::Read && path.contains(['*', '?', '{']) {
+fn files_of(effect: Effect, path: &str) -> Vec<EffectOn> {
+    if effect == Effect::Read && path.contains(['*', '?', '{', '[']) {
         let fixed: Vec<&str> =
             path.split('/').take_while(|part| !part.contains(['*', '?', '{', '['])).collect();
         let root = if fixed.is_empty() { ".".to_owned() } else { fixed.join("/") + "/" };
-        return EffectOn { is_deep: true, ..EffectOn::new(effect, Target::Path(root)) };
+        let below = path.get(fixed.iter().map(|part| part.len() + 1).sum()..).unwrap_or_default();
+        let mut effects = names::patterns(ValueKind::Names, &Arg::known(below), &root);
+        effects.push(EffectOn { is_deep: true, ..EffectOn::new(effect, Target::Path(root)) });
+        return effects;
     }
-    file(effect, path)
+    vec![file(effect, path)]
+}
+
+/// The texts of fields that are named like a file, at any depth.
+fn named_files(value: &Json, depth: usize) -> Vec<&str> {
+    if depth > DEPTH {
+        return Vec::new();
+    }
+    let inner: Vec<&Json> = match value {
+        Json::Array(items) => items.iter().take(NAMED).collect(),
+        Json::Object(fields) => fields.values().take(NAMED).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Vec::new(),
+    };
+    let named = elsewhere::others(value, lists::INPUT_PATHS, |_, _| true);
+    let named = named.into_iter().filter_map(texts).flatten();
+    let below = inner.into_iter().flat_map(|value| named_files(value, depth + 1));
+    named.chain(below).take(NAMED).collect()
+}
+
+/// One text, or a list of them; nothing where it is neither.
+fn texts(value: &Json) -> Option<Vec<&str>> {
+    match value {
+        Json::String(text) => Some(vec![text]),
+        Json::Array(items) if items.len() <= NAMED => items.iter().map(Json::as_str).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => None,
+    }
 }
 
 /// The lines of a patch in its envelope, without what stands around it.

@@ -62,9 +62,19 @@ fn decoded(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The host of an address as a list of one, or of none.
+/// The hosts that an address leads to, for whoever fetches it: where a backslash stands in it,
+/// browsers take that for a slash and others for a letter.
 pub(crate) fn hosts(address: &str) -> Vec<String> {
-    host(address).into_iter().collect()
+    let Some(host) = host(address) else { return Vec::new() };
+    let mut all = vec![host];
+    if address.contains('\\') {
+        let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let other = authority.rsplit('@').next().unwrap_or_default();
+        let other = other.split(':').next().unwrap_or_default().to_ascii_lowercase();
+        all.extend(Some(other).filter(|other| !all.contains(other)));
+    }
+    all
 }
 
 /// The addresses in running text.

@@ -42,6 +42,36 @@ pub(super) fn is_set_up(input: &Json, spec: &Spec, ground: &Ground) -> bool {
         || lists::INPUT_VARIABLES.iter().any(has_variables)
 }
 
+/// The values of fields with one of these names, in whatever spelling, of those that count: a host
+/// may heed them beside what its tool is known to have.
+pub(super) fn others<'a>(
+    input: &'a Json,
+    names: &[&str],
+    counts: impl Fn(&str, &Json) -> bool,
+) -> Vec<&'a Json> {
+    let is_named = |key: &str| {
+        let letters = |text: &str| -> String {
+            let letters = text.chars().filter(char::is_ascii_alphanumeric);
+            letters.map(|letter| letter.to_ascii_lowercase()).collect()
+        };
+        // Most keys begin with another letter.
+        let first = key.bytes().next().map(|first| first.to_ascii_lowercase());
+        let mut near = names.iter().filter(|name| name.bytes().next() == first);
+        near.any(|name| *name == key || letters(name) == letters(key))
+    };
+    let is_empty = |value: &Json| match value {
+        Json::Null => true,
+        Json::String(text) => text.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Bool(_) | Json::Number(_) | Json::Object(_) => false,
+    };
+    let fields = input.as_object().into_iter().flatten();
+    fields
+        .filter(|(key, value)| !is_empty(value) && is_named(key) && counts(key, value))
+        .map(|(_, value)| value)
+        .collect()
+}
+
 /// Where a path leads that another system, or an address, means by it: a drive, a share, a climb
 /// written with backslashes, `file://`.
 pub(super) fn foreign(path: &str) -> Option<String> {

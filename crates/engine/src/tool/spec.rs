@@ -85,6 +85,12 @@ impl Spec {
         self.fields.iter().find(|(known, _)| *known == field).map_or(&[], |(_, names)| names)
     }
 
+    /// Whether it has this name for another field than these.
+    pub(super) fn has_field_besides(&self, name: &str, fields: &[Field]) -> bool {
+        let mut others = self.fields.iter().filter(|(known, _)| !fields.contains(known));
+        others.any(|(_, names)| names.iter().any(|known| known == name))
+    }
+
     fn is_for(&self, host: &str) -> bool {
         self.hosts.iter().any(|known| known == host)
     }

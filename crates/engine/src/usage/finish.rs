@@ -52,6 +52,7 @@ impl Reader<'_> {
             self.usage.reader = None;
             return self.effects(Effects(1 << Effect::Read as u16));
         }
+        self.usage.is_loose |= entry.any_operand || entry.any_option;
         self.own_effects();
         for when in entry.when {
             if self.holds(when) {
@@ -103,7 +104,7 @@ impl Reader<'_> {
     fn selected(&mut self) {
         let lists = self.entry.prints == Prints::Listed
             && self.entry.operands.iter().all(|role| !matches!(role.kind, ValueKind::Read));
-        if lists || self.is_listing {
+        if lists || self.is_listing || self.entry.prints == Prints::Selected {
             return;
         }
         let chosen: Vec<EffectOn> = self

@@ -176,6 +176,7 @@ impl Reader<'_> {
                 && self.outer.iter().any(|entry| entry.any_option && entry.global)
             || self.verb.is_some() && self.outer.iter().any(|entry| entry.any_option);
         self.has_unlisted = true;
+        self.usage.is_loose = true;
         if !any {
             if reads_only(self.entry.effects)
                 && let Some(at) = self.args.iter().position(|arg| arg.span == span)

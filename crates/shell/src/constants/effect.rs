@@ -194,6 +194,8 @@ impl Summary {
             },
             b"printf" | b"test" | b"[" => uses_option_v(tree, rest),
             b"declare" | b"typeset" if tree.dialect == Dialect::Sh => Effect::ChangesAny,
+            // Outside a function it fails, and nothing is assigned.
+            b"local" if self.functions.is_empty() => Effect::ChangesAny,
             b"declare" | b"export" | b"local" | b"readonly" | b"typeset" => {
                 plain_declaration(tree, rest)
             }
