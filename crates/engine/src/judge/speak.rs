@@ -147,7 +147,8 @@ impl<'a> Bench<'a> {
         if !self.rules.begins(outcome, &[first, base, plain]) {
             // Most texts begin with the very word.
             let is_same = first.is_some_and(|first| begins_with(raw, first));
-            return if is_same { None } else { self.rules.speaks_of_raw(outcome, raw) };
+            let raw = if is_same { None } else { self.rules.speaks_of_raw(outcome, raw) };
+            return raw.or_else(|| self.speaking_of_same(outcome, act));
         }
         let args = known(act);
         let mut others = Vec::new();
@@ -170,7 +171,9 @@ impl<'a> Bench<'a> {
             );
         }
         let command = Command { args: &args, others: &others, extras: &[], raw };
-        self.rules.speaks_of_command(outcome, &command)
+        self.rules
+            .speaks_of_command(outcome, &command)
+            .or_else(|| self.speaking_of_same(outcome, act))
     }
 
     /// The rule of the writing or reading tools that speaks about a file a command touches.
