@@ -26,6 +26,7 @@ mod suspect;
 mod texts;
 mod unread_words;
 mod walk;
+pub(crate) mod written;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -172,6 +173,8 @@ pub(crate) struct Analysis<'g> {
     forgets: Option<bool>,
     /// The acts of texts that wait for a signal.
     pub(crate) waiting: Vec<std::ops::Range<usize>>,
+    /// Texts in files that the script wrote.
+    written: Vec<written::Written>,
     depth: usize,
 }
 
@@ -199,6 +202,7 @@ impl<'g> Analysis<'g> {
             has_moved: false,
             forgets: None,
             waiting: Vec::new(),
+            written: Vec::new(),
             depth: 0,
         }
     }

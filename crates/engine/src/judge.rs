@@ -13,6 +13,7 @@ mod ladder;
 mod opened;
 mod shut;
 mod speak;
+mod spellings;
 
 use std::sync::Arc;
 

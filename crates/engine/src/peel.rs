@@ -8,6 +8,7 @@ use std::sync::Arc;
 use portcullis_shell::{Dialect, Reader, Span};
 
 use crate::act::{Act, Assigned, Note};
+use crate::analysis::written::is_foreign;
 use crate::analysis::{Analysis, dashes, names};
 use crate::arg::{Arg, Text};
 use crate::catalog::{self, Services, ValueKind, Wraps};
@@ -94,6 +95,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         }
     }
     if is_alias {
+        analysis.suspect_words(act.args.get(1..).unwrap_or_default(), &act);
         act.unknown = Some(unknown(&act, "an alias may stand for this name", true));
     }
     if analysis.ground.folds_names && !is_function {
@@ -111,7 +113,17 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         analysis.suspect_unread(&act.args, &act);
         analysis.name_files(&mut act, None);
         reader::database::bare_statement(&mut act);
-        analysis.push(act);
+        let file = act.args.first().filter(|_| is_path).cloned();
+        let texts = file.map(|file| analysis.take_written(&file)).unwrap_or_default();
+        let mut inner = Vec::new();
+        for text in texts {
+            if is_foreign(&text) {
+                analysis.suspect_text(&text, &act);
+            } else {
+                inner.push(Inner::Text(text, Dialect::Bash));
+            }
+        }
+        run_all(analysis, act, "sh", inner, true);
         return;
     };
     if analysis.state.is_poisoned {
@@ -285,6 +297,7 @@ fn take(
         reader::read(name, analysis, &mut act, &usage, &mut inner);
     }
     reader::read_filters(analysis, &mut act, &usage, &mut inner);
+    reader::read_fed(analysis, &mut act, &usage, &mut inner);
     add_printed(analysis, &mut act, &usage);
     if dashes::is_given(usage.entry.takes_names, &usage) {
         let target = Target::Unknown(String::new());

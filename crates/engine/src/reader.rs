@@ -22,7 +22,7 @@ use portcullis_shell::{Dialect, Span};
 use crate::act::{Act, Shown};
 use crate::analysis::Analysis;
 use crate::arg::{Arg, Text};
-use crate::catalog::ValueKind;
+use crate::catalog::{ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment;
 use crate::language::{Environment, Facts, Run, Word};
@@ -39,6 +39,23 @@ pub(crate) fn read_filters(
     let has_filter = usage.values.iter().any(|given| given.kind == ValueKind::Jq);
     if has_filter && !matches!(usage.reader, Some("jq" | "yq")) {
         text::filters(&mut Reading { analysis, act, usage, inner });
+    }
+}
+
+/// Reads what a program is fed that runs others, or with the rights of others, and has got
+/// nothing to run.
+pub(crate) fn read_fed(
+    analysis: &mut Analysis<'_>,
+    act: &mut Act,
+    usage: &Usage,
+    inner: &mut Vec<Inner>,
+) {
+    let starts_shell = usage.wraps == Wraps::Kept && usage.reader != Some("xargs")
+        || usage.reader == Some("ssh")
+        || act.has(Effect::Escalate);
+    let is_idle = usage.is_dry || usage.is_quiet || usage.command.is_some();
+    if starts_shell && !is_idle && inner.is_empty() {
+        interpreter::bare_shell(&mut Reading { analysis, act, usage, inner });
     }
 }
 

@@ -167,6 +167,25 @@ impl<'p> CallRules<'p> {
         })
     }
 
+    /// A deny or ask rule that begins with these words and options, in whatever order.
+    pub(crate) fn speaks_anyhow(
+        &self,
+        outcome: Outcome,
+        words: &[&str],
+        options: &[&str],
+    ) -> Option<&'p Rule> {
+        self.strict(outcome, |contents| contents.words.as_deref()?.speaks_anyhow(words, options))
+    }
+
+    /// Whether a deny or ask rule may begin with a program and one of these words or an option.
+    pub(crate) fn goes_on(&self, outcome: Outcome, program: &str, words: &[&str]) -> bool {
+        let goes_on = |contents: &Contents| {
+            let index = contents.words.as_deref()?;
+            index.goes_on(program, words).then(|| contents.all.first().copied()).flatten()
+        };
+        self.strict(outcome, goes_on).is_some()
+    }
+
     /// A deny or ask rule that raw text fits.
     pub(crate) fn speaks_of_raw(&self, outcome: Outcome, text: &str) -> Option<&'p Rule> {
         self.strict(outcome, |contents| contents.words.as_deref()?.speaks_of_raw(text))

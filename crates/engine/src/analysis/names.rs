@@ -199,7 +199,8 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
             above.map(|path| of_path(path.to_owned())).collect()
         }
         Prints::Programs => {
-            let known = operands.filter_map(Arg::as_known);
+            let wrapped = usage.command.filter(|_| usage.is_dry).and_then(|at| args.get(at..));
+            let known = operands.chain(wrapped.unwrap_or_default()).filter_map(Arg::as_known);
             known.map(|name| read(Target::Path(format!("/usr/local/bin/{name}")), false)).collect()
         }
         Prints::Found => {

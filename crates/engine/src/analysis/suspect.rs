@@ -71,6 +71,13 @@ impl Analysis<'_> {
             let text = arg.prefix();
             if text.contains(|letter: char| letter.is_whitespace() || letter == '!') {
                 self.suspect_text(text, act);
+                // `--command='text'`, `-c'text'`
+                let value = match text.split_once('=') {
+                    _ if !text.starts_with('-') => None,
+                    Some((name, value)) if !name.contains(char::is_whitespace) => Some(value),
+                    _ => text.get(2..),
+                };
+                self.suspect_text(value.unwrap_or_default(), act);
             }
         }
     }

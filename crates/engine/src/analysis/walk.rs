@@ -284,6 +284,7 @@ impl Walk<'_, '_> {
         let outer = self.analysis.feed.clone();
         let handed = self.analysis.handed.len();
         let piped = self.analysis.piped;
+        let first = self.analysis.found.acts.len();
         self.keep_inputs(command.redirections);
         if let Some(feed) = self.fed(command.redirections) {
             self.analysis.feed = feed;
@@ -296,6 +297,7 @@ impl Walk<'_, '_> {
             self.redirections(command.redirections);
             self.compound(command);
         }
+        self.note_written(command, first);
         self.analysis.piped = piped;
         self.analysis.feed = outer;
         self.analysis.handed.truncate(handed);

@@ -126,11 +126,20 @@ fn critical(
             return Some("a directory at the root of the file system");
         }
         let is_root = ground.workspace.iter().any(|root| is_within(root, path));
-        if is_root && act.base_name() != Some("find") {
+        if is_root && (act.base_name() != Some("find") || takes_all(act)) {
             return Some("the whole workspace");
         }
     }
     None
+}
+
+/// Whether an expression of `find` chooses nothing: it takes all that is there, or all files.
+fn takes_all(act: &Act) -> bool {
+    act.args.iter().skip(1).all(|arg| {
+        arg.as_known().is_some_and(|word| {
+            !word.starts_with(['-', '!', '(']) || lists::FIND_ANYTHING.contains(&word)
+        })
+    })
 }
 
 /// Whether what an act touches is somebody's home, or everything directly in it.

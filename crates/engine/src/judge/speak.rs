@@ -207,22 +207,30 @@ impl<'a> Bench<'a> {
         let first = act.args.first().and_then(Arg::as_written);
         let base = act.base_name().filter(|base| Some(*base) != first);
         let plain = act.base_name().and_then(plain_name);
+        let same =
+            |outcome, is_open: bool| is_open.then(|| self.speaking_of_same(outcome, act)).flatten();
         let begins = |outcome| self.rules.begins(outcome, &[first, base, plain]);
         let (begins_ask, begins_deny) =
             (asks && begins(Outcome::Ask), denies && begins(Outcome::Deny));
         // Most texts begin with the very word.
         let is_same = first.is_some_and(|first| begins_with(raw, first));
         if !begins_ask && !begins_deny && is_same {
-            return OfWords::default();
+            return OfWords {
+                asking: same(Outcome::Ask, asks),
+                denying: same(Outcome::Deny, denies),
+            };
         }
         let args = known(act);
         let others =
             if begins_ask || begins_deny { spellings(act, &args, plain) } else { Vec::new() };
         let command = Command { args: &args, others: &others, extras: &[], raw };
-        let speaks = |outcome, is_open, begins| match (is_open, begins) {
-            (true, true) => self.rules.speaks_of_command(outcome, &command),
-            (true, false) if !is_same => self.rules.speaks_of_raw(outcome, raw),
-            _ => None,
+        let speaks = |outcome, is_open, begins| {
+            let found = match (is_open, begins) {
+                (true, true) => self.rules.speaks_of_command(outcome, &command),
+                (true, false) if !is_same => self.rules.speaks_of_raw(outcome, raw),
+                _ => None,
+            };
+            found.or_else(|| same(outcome, is_open))
         };
         OfWords {
             asking: speaks(Outcome::Ask, asks, begins_ask),

@@ -143,8 +143,10 @@ fn pathspecs(reading: &mut Reading<'_, '_>) {
     let loses = matches!(sub, Some("checkout" | "restore"))
         && !reading.usage.has_option(&["--staged", "-S"])
         && !reading.args().iter().any(|arg| matches!(arg.as_known(), Some("--staged" | "-S")));
-    let is_all = |arg: &Arg| matches!(arg.as_known(), Some("." | "./" | ":/" | "*" | ":" | ".."));
-    if loses && writes && paths.iter().any(is_all) {
+    let is_all = |arg: &Arg| arg.as_known().is_some_and(is_whole_tree);
+    // Without the dashes a word may be a branch, but no branch is called so.
+    let is_bare = sub == Some("checkout") && end.is_none() && reading.operands().iter().any(is_all);
+    if loses && writes && (is_bare || paths.iter().any(is_all)) {
         reading.act.note("hard_reset", reading.act.span);
     }
     for path in paths {
@@ -155,6 +157,13 @@ fn pathspecs(reading: &mut Reading<'_, '_>) {
         }
         reading.act.effects.push(on);
     }
+}
+
+/// Whether a path means a whole tree: `.`, `../..`, `:/`.
+fn is_whole_tree(path: &str) -> bool {
+    let is_dots = |part: &str| matches!(part, "" | "." | "..");
+    matches!(path, ":/" | "*" | ":")
+        || !path.is_empty() && !path.starts_with('/') && path.split('/').all(is_dots)
 }
 
 /// An address in place of a configured remote: a rule covers it only if it names it.

@@ -28,14 +28,23 @@ pub(super) fn interpreter(reading: &mut Reading<'_, '_>) {
     if !has_code && (script.is_none() || is_stream) {
         fed(reading);
     }
+    if let Some(script) = script.filter(|_| !is_stream) {
+        for text in reading.analysis.take_written(&script) {
+            reading.analysis.suspect_text(&text, reading.act);
+        }
+    }
 }
 
 /// `source`: a file that runs in this very shell.
 pub(super) fn source(reading: &mut Reading<'_, '_>) {
     let Some(file) = reading.operands().first().cloned() else { return };
     if !is_input(&file) {
-        if file.as_known().is_none() {
+        if file.as_known().is_none() || is_descriptor(&file) {
             reading.analysis.suspect_names(&[], reading.act);
+        }
+        let dialect = reading.analysis.dialect;
+        for text in reading.analysis.take_written(&file) {
+            reading.inner.push(Inner::Text(text, dialect));
         }
         return;
     }
@@ -52,6 +61,20 @@ pub(super) fn source(reading: &mut Reading<'_, '_>) {
 /// Whether a file is the standard input.
 fn is_input(file: &Arg) -> bool {
     matches!(file.as_known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// Whether a file is something that the script has opened before.
+fn is_descriptor(file: &Arg) -> bool {
+    let is_open = |name: &str| name.starts_with("/dev/fd/") || name.starts_with("/proc/self/fd/");
+    file.as_known().is_some_and(is_open)
+}
+
+/// A program that starts a shell where it is given nothing to run: what it is fed are commands.
+pub(super) fn bare_shell(reading: &mut Reading<'_, '_>) {
+    match reading.analysis.feed.clone() {
+        Feed::Text(text) => reading.inner.push(Inner::Text(text, Dialect::Bash)),
+        Feed::Nothing | Feed::Pipe { .. } | Feed::Unknown => fed(reading),
+    }
 }
 
 /// A program that comes from standard input.
@@ -115,8 +138,14 @@ pub(super) fn shell(reading: &mut Reading<'_, '_>) {
             if operand.as_known().is_none() {
                 reading.analysis.suspect_names(&[], reading.act);
             }
+            if is_descriptor(&operand) {
+                reading.analysis.suspect_names(&[], reading.act);
+            }
             let target = crate::usage::path(&operand);
             reading.act.effects.push(EffectOn::new(Effect::Read, target));
+            for text in reading.analysis.take_written(&operand) {
+                reading.inner.push(Inner::Text(text, dialect));
+            }
         }
         // A script runs code of a file: the table says so.
         return;

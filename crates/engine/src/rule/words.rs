@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::keyed::Keyed;
+use crate::lists;
 use crate::pattern::words::{PatternWord, WordPattern, fits};
 
 /// The place of a rule in its list.
@@ -22,6 +23,8 @@ pub(super) struct WordIndex {
 #[derive(Clone, Debug, Default)]
 struct Node {
     children: Children,
+    /// Those of the children that are options.
+    options: Vec<(Box<str>, u32)>,
     /// A rule `prefix:*` whose words end here.
     prefix: Option<RuleId>,
     /// A plain rule whose words end here.
@@ -156,6 +159,51 @@ impl WordIndex {
         })
     }
 
+    /// A rule that begins with these words and options, wherever the options stand.
+    pub(super) fn speaks_anyhow(&self, words: &[&str], options: &[&str]) -> Option<RuleId> {
+        let root = self.nodes.first()?;
+        let (program, words) = words.split_first()?;
+        let node = self.nodes.get(root.children.get(program)? as usize)?;
+        self.anyhow(node, words, options)
+    }
+
+    /// Whether a rule may begin with a program and one of these words or an option.
+    pub(super) fn goes_on(&self, program: &str, words: &[&str]) -> bool {
+        let Some(root) = self.nodes.first() else { return false };
+        let child = root.children.get(program).and_then(|node| self.nodes.get(node as usize));
+        child.is_some_and(|node| {
+            node.prefix.is_some()
+                || !node.options.is_empty()
+                || !node.globs.is_empty()
+                || words.iter().any(|word| node.children.get(word).is_some())
+        })
+    }
+
+    fn anyhow(&self, node: &Node, words: &[&str], options: &[&str]) -> Option<RuleId> {
+        let is_end = |tail: &Tail| match tail.words.as_slice() {
+            [PatternWord::Star] => true,
+            // `git push --force*`
+            [PatternWord::Fits(text)] | [PatternWord::Fits(text), PatternWord::Star] => {
+                text.starts_with('-')
+                    && (options.iter().any(|option| fits(text, option))
+                        || text.strip_suffix('*').is_some_and(|text| is_among(text, options)))
+            }
+            _ => false,
+        };
+        let found = node.prefix.or_else(|| node.tail(is_end));
+        if found.is_some() {
+            return found;
+        }
+        let named = node.options.iter().filter(|(option, _)| is_among(option, options));
+        let behind = named.filter_map(|(_, child)| self.nodes.get(*child as usize));
+        let mut found = behind.filter_map(|node| self.anyhow(node, words, options));
+        found.next().or_else(|| {
+            let (word, words) = words.split_first()?;
+            let node = self.nodes.get(node.children.get(word)? as usize)?;
+            self.anyhow(node, words, options)
+        })
+    }
+
     /// A plain rule or one with stars that fits raw text, in which stars cross blanks.
     pub(super) fn speaks_of_raw(&self, raw: &str) -> Option<RuleId> {
         if !self.has_raw {
@@ -209,7 +257,11 @@ impl WordIndex {
             } else {
                 let new = self.nodes.len();
                 let id = u32::try_from(new).ok()?;
-                self.nodes.get_mut(at)?.children.insert(word, id);
+                let node = self.nodes.get_mut(at)?;
+                node.children.insert(word, id);
+                if at > 0 && word.len() > 1 && word.starts_with('-') {
+                    node.options.push((word.into(), id));
+                }
                 self.nodes.push(Node::default());
                 new
             };
@@ -222,6 +274,45 @@ impl Node {
     fn tail(&self, test: impl Fn(&Tail) -> bool) -> Option<RuleId> {
         self.globs.iter().find(|tail| test(tail)).map(|tail| tail.rule)
     }
+}
+
+/// Whether an option is given, in this spelling or another.
+fn is_among(option: &str, given: &[&str]) -> bool {
+    if given.contains(&option) {
+        return true;
+    }
+    let same = |one: &str| lists::SAME_OPTIONS.iter().find(|group| is_in_group(group, one));
+    let has = |one: &str| {
+        let group = same(one);
+        given.iter().any(|word| {
+            *word == one
+                || group.is_some_and(|group| is_in_group(group, word))
+                || letters(word).is_some_and(|letters| {
+                    letters.chars().any(|letter| {
+                        let letter = format!("-{letter}");
+                        letter == one || group.is_some_and(|group| is_in_group(group, &letter))
+                    })
+                })
+        })
+    };
+    match letters(option) {
+        Some(letters) => letters.chars().all(|letter| has(&format!("-{letter}"))),
+        None => has(option),
+    }
+}
+
+/// Whether one of the spellings in a group, with commas between them, is this.
+fn is_in_group(group: &str, option: &str) -> bool {
+    group.split(',').any(|spelling| spelling == option)
+}
+
+/// The letters of short options that stand together.
+fn letters(word: &str) -> Option<&str> {
+    const MOST: usize = 4;
+    let letters = word.strip_prefix('-')?;
+    let is_bundle =
+        letters.len() <= MOST && letters.bytes().all(|letter| letter.is_ascii_alphanumeric());
+    (is_bundle && !letters.is_empty()).then_some(letters)
 }
 
 /// Whether a byte is surely no blank.

@@ -1,0 +1,124 @@
+//! Other spellings of one command: what deny and ask rules see besides its words as written.
+//!
+//! A rule `docker compose down:*` means `docker compose -f a.yml down` too, `rm -rf:*` means
+//! `rm -f x -r`, and `pip install:*` means `python -m pip install`. Only rules that deny or ask
+//! are held against these; whatever an allow rule covers it must name.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::Bench;
+use crate::act::{Act, ActKind};
+use crate::arg::Arg;
+use crate::catalog;
+use crate::lists;
+use crate::rule::Rule;
+use crate::usage;
+use crate::verdict::Outcome;
+
+/// How many words of a command are looked at.
+const WORDS: usize = 64;
+
+/// Commands that have other words, by their programs: from these words to those.
+type Same = HashMap<&'static str, Vec<(Vec<&'static str>, Vec<&'static str>)>>;
+
+static SAME: LazyLock<Same> = LazyLock::new(|| {
+    let mut same = Same::new();
+    for (one, other) in lists::SAME_COMMANDS.iter().filter_map(|pair| pair.split_once('=')) {
+        let (one, other): (Vec<_>, Vec<_>) = (one.split(':').collect(), other.split(':').collect());
+        for (from, to) in [(one.clone(), other.clone()), (other, one)] {
+            let program = from.first().copied().unwrap_or_default();
+            same.entry(program).or_default().push((from, to));
+        }
+    }
+    same
+});
+
+impl<'a> Bench<'a> {
+    /// The rule that speaks about an act in one of its other spellings.
+    pub(super) fn speaking_of_same(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
+        if act.kind == ActKind::Scanned {
+            return None;
+        }
+        let base = act.base_name()?;
+        let has_rules = self.rules.begins(outcome, &[Some(base)]);
+        if !has_rules && !SAME.contains_key(base) {
+            return None;
+        }
+        // What is not known stands for some word.
+        let rest = act.args.iter().skip(1).take(WORDS);
+        let rest = rest.map(|arg| arg.as_known().unwrap_or_default());
+        let words: Vec<&str> = [base].into_iter().chain(rest).collect();
+        let spelled = equivalents(&words).into_iter().chain(has_rules.then(|| words.clone()));
+        let mut spelled = spelled.filter(|words| {
+            let (program, rest) = words.split_first().unwrap_or((&base, &[]));
+            SAME.contains_key(program) || self.rules.goes_on(outcome, program, rest)
+        });
+        spelled.find_map(|words| self.speaking_anyhow(outcome, &words, act))
+    }
+
+    fn speaking_anyhow(&self, outcome: Outcome, words: &[&str], act: &Act) -> Option<&'a Rule> {
+        let given = words.iter().skip(1).copied().filter(|word| is_option(word));
+        let given = given.map(|word| word.split_once('=').map_or(word, |(name, _)| name));
+        let options: Vec<&str> = given.chain(act.options.iter().copied()).collect();
+        bare(words).iter().find_map(|bare| {
+            let found = self.rules.speaks_anyhow(outcome, bare, &options);
+            found.or_else(|| {
+                let mut same = equivalents(bare).into_iter();
+                same.find_map(|bare| self.rules.speaks_anyhow(outcome, &bare, &options))
+            })
+        })
+    }
+}
+
+/// The words of a command without its options, in each way they can be told apart.
+fn bare<'w>(words: &[&'w str]) -> Vec<Vec<&'w str>> {
+    let Some((program, rest)) = words.split_first() else { return Vec::new() };
+    let mut all = Vec::new();
+    let known = catalog::find(program).map(|program| {
+        let args: Vec<Arg> = rest.iter().map(|word| Arg::known(word)).collect();
+        usage::read(program.entry, &args)
+    });
+    let is_sure = known.as_ref().is_some_and(|usage| {
+        usage.unknown.is_none() && !usage.entry.any_option && usage.command.is_none()
+    });
+    if let Some(usage) = &known {
+        let mut places: Vec<usize> =
+            usage.subs.iter().chain(usage.operands.iter()).copied().collect();
+        places.sort_unstable();
+        let words = places.iter().filter_map(|at| rest.get(*at).copied());
+        all.push([*program].into_iter().chain(words).collect());
+    }
+    if !is_sure {
+        let plain = |word: &&&str| !is_option(word);
+        all.push([*program].into_iter().chain(rest.iter().filter(plain).copied()).collect());
+        // A word behind an option may be its value.
+        let mut words = vec![*program];
+        let mut is_value = false;
+        for word in rest {
+            if is_option(word) {
+                is_value = word.starts_with('-') && !word.contains('=');
+            } else if !std::mem::take(&mut is_value) {
+                words.push(word);
+            }
+        }
+        all.push(words);
+    }
+    all
+}
+
+/// The same command in the other words that its program has for it.
+fn equivalents<'w>(words: &[&'w str]) -> Vec<Vec<&'w str>> {
+    let pairs = words.first().and_then(|program| SAME.get(program));
+    let pairs = pairs.map(Vec::as_slice).unwrap_or_default();
+    let meant = pairs.iter().filter(|(from, _)| words.starts_with(from));
+    let other = meant.map(|(from, to)| {
+        let rest = words.get(from.len()..).unwrap_or_default();
+        to.iter().copied().chain(rest.iter().copied()).collect()
+    });
+    other.collect()
+}
+
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with(['-', '+'])
+}
