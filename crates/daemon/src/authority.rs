@@ -9,12 +9,14 @@
 pub mod access;
 mod answering;
 mod asking;
+mod binding;
 mod changed;
 mod denied;
 pub mod explaining;
 mod gaps;
 mod granted;
 mod judging;
+mod overlays;
 mod pause;
 mod rates;
 mod receipts;
@@ -43,7 +45,8 @@ use crate::policies::Policies;
 use crate::waiters::Waiters;
 
 pub use answering::Gone;
-pub use judging::{Judged, Kept, Overlay, ProfileNote, Profiles, is_exception};
+pub use judging::{Judged, is_exception};
+pub use overlays::{Kept, Overlay, ProfileNote, Profiles};
 pub use pause::Pause;
 pub use submission::{Answered, Fault, Seen, Submission};
 pub use waiting::look_again;

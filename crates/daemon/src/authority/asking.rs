@@ -11,7 +11,7 @@ use portcullis_hook::hosts;
 use portcullis_store::{AskRecord, Opened, Opening, StoreError};
 use tracing::{Instrument, debug_span};
 
-use super::judging::still_bound;
+use super::binding::still_bound;
 use super::waiting::{Again, Release, is_alike};
 use super::{Answered, Authority, Fault, Judged, Submission, record, twins};
 use crate::chance;

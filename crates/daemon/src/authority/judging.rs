@@ -1,15 +1,12 @@
 //! What is asked of the engine: which policy, which world, and what the verdict rests on.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use portcullis_approval::ask::Bound;
 use portcullis_approval::grant::{self, Caller};
-use portcullis_approval::key::hex_sha256;
 use portcullis_approval::{Ask, CallText, Grant, Granted, Moment, Reply};
 use portcullis_engine::call::{Call, Shell};
-use portcullis_engine::effect::Effect;
 use portcullis_engine::pattern::json;
 use portcullis_engine::policy::{Asks, ExactAnswer, Hosts};
 use portcullis_engine::policy_text::{AuditInput, Listed};
@@ -21,66 +18,13 @@ use portcullis_store::SessionRecord;
 use serde_json::Value;
 
 use super::access::{self, RunAccess};
+use super::binding::bound;
 use super::{Authority, Fault, Seen, Submission};
 use crate::policies::InForce;
-
-/// What a dialect lays over every policy, and how its calls go on.
-#[derive(Clone)]
-pub struct Overlay {
-    /// The policy as it is for its calls.
-    pub lay: Arc<dyn Fn(&Policy) -> Policy + Send + Sync>,
-    /// Whether a call that a person changed comes as a call of its own: its wire has no way to
-    /// hand the changed input to whoever waits.
-    pub comes_again: bool,
-    /// Profiles that lie in files of its own, named `<door>:<name>`, if it has any. They hold for
-    /// calls of every door that name one.
-    pub profiles: Option<Arc<dyn Profiles>>,
-}
-
-/// Profiles in files of a dialect.
-pub trait Profiles: Send + Sync {
-    /// The policy with a profile laid over it.
-    fn lay(&self, policy: &Policy, name: &str) -> Policy;
-
-    /// Adds entries to the allowlist in a profile's file, if there is one. Entries that it has
-    /// change nothing.
-    fn keep(&self, name: &str, entries: &[Listed], at: Moment) -> Kept;
-
-    /// What is worth telling about the files since this was last asked.
-    fn notes(&self) -> Vec<ProfileNote>;
-}
-
-/// What became of entries that were to be kept in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// Nothing had to be written.
-    Nothing,
-    /// The patterns before and after.
-    Changed(Vec<String>, Vec<String>),
-    /// The file could not be written; the grants hold all the same.
-    Failed(String),
-}
-
-/// Something about a profile's file that its owner should know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileNote {
-    /// The profile.
-    pub profile: String,
-    /// What kind of audit entry it is: `profile.invalid`, `profile.wide`.
-    pub kind: &'static str,
-    /// One sentence.
-    pub message: String,
-}
 
 /// Where a call runs that does not say where: a directory like no other, so that relative paths
 /// mean neither the system's nor each other's.
 pub(super) const NOWHERE: &str = "/-/-";
-
-/// Scripts larger than this are not bound to an ask.
-const MOST_SCRIPT_BYTES: u64 = 16 << 20;
-
-/// So many files of one call are bound to it.
-const MOST_SCRIPTS: usize = 64;
 
 /// A verdict with what it rests on.
 #[derive(Debug)]
@@ -340,51 +284,6 @@ impl Authority {
     }
 }
 
-impl Authority {
-    /// The dialect whose file a profile lies in, and its name there.
-    pub(super) fn profiles_of<'a>(
-        &'a self,
-        profile: &'a str,
-    ) -> Option<(&'static str, &'a str, &'a Arc<dyn Profiles>)> {
-        let (door, name) = profile.split_once(':')?;
-        let mut overlays = self.inner.overlays.iter();
-        let (known, overlay) = overlays.find(|(known, _)| *known == door)?;
-        Some((*known, name, overlay.profiles.as_ref()?))
-    }
-
-    /// What is worth telling about profiles in files, as audit entries.
-    pub async fn note_profiles(&self) {
-        let files = self.inner.overlays.iter().filter_map(|(_, overlay)| overlay.profiles.as_ref());
-        let notes: Vec<ProfileNote> = files.flat_map(|files| files.notes()).collect();
-        if notes.is_empty() {
-            return;
-        }
-        let now = self.now();
-        let entries = notes.into_iter().map(|note| {
-            tracing::warn!("profile `{}`: {}", note.profile, note.message);
-            super::record::profile(note.kind, "files", &note.profile, &note.message, now)
-        });
-        let entries = entries.collect();
-        if let Err(error) = self.store().record(entries, Vec::new(), now).await {
-            tracing::error!("a note about a profile could not be recorded: {error}");
-        }
-    }
-}
-
-/// Whether what an ask was bound to on this machine is still the same.
-pub(super) fn still_bound(ask: &Ask) -> Result<(), &'static str> {
-    if let (Some(known), Some(cwd)) = (ask.bound.cwd, &ask.call.cwd)
-        && inode(cwd) != Some(known)
-    {
-        return Err("bound.cwd");
-    }
-    if ask.bound.cwd.is_some() && !access::leads_there(ask) {
-        return Err("bound.resource");
-    }
-    let is_same = |(path, hash): &(String, String)| script_hash(path) == *hash;
-    if ask.bound.scripts.iter().all(is_same) { Ok(()) } else { Err("bound.script") }
-}
-
 /// Whether an ask is about an exception from a remembered rejection.
 #[must_use]
 pub fn is_exception(ask: &Ask) -> bool {
@@ -458,46 +357,4 @@ fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Arc<Grant>
         }
     };
     grants.iter().filter(is_used).cloned().collect()
-}
-
-/// What a call hangs on beside its text: where it runs, and every file that an act which runs
-/// something reads or is, by its name, so that a link which is turned counts as another file.
-fn bound(call: &CallText, verdict: &Verdict, policy: String) -> Bound {
-    let mut scripts: Vec<(String, String)> = Vec::new();
-    for judged in &verdict.acts {
-        let act = &judged.act;
-        if !act.effects.iter().any(|on| on.effect == Effect::Execute) {
-            continue;
-        }
-        let read = judged.touched.iter().filter(|touched| {
-            matches!(touched.effect, Effect::Read | Effect::Execute) && !touched.is_listing
-        });
-        let read = read.filter_map(|touched| Some(touched.place.as_ref()?.normalised.clone()));
-        let program = act.program().filter(|program| program.contains('/'));
-        let program = program.zip(act.directory.as_deref()).and_then(|(program, directory)| {
-            portcullis_engine::place::absolute(program, directory, call.home.as_deref())
-        });
-        for path in read.chain(program) {
-            if scripts.len() < MOST_SCRIPTS && !scripts.iter().any(|(known, _)| *known == path) {
-                let hash = script_hash(&path);
-                scripts.push((path, hash));
-            }
-        }
-    }
-    scripts.sort();
-    Bound { cwd: call.cwd.as_deref().and_then(inode), scripts, policy, access: None }
-}
-
-fn inode(path: &str) -> Option<(u64, u64)> {
-    let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-/// The hash of a file's content; empty for what is none, cannot be read or is too large.
-fn script_hash(path: &str) -> String {
-    let is_small = |file: std::fs::Metadata| file.is_file() && file.len() <= MOST_SCRIPT_BYTES;
-    match std::fs::metadata(path).is_ok_and(is_small).then(|| std::fs::read(path)) {
-        Some(Ok(bytes)) => hex_sha256(&bytes),
-        Some(Err(_)) | None => String::new(),
-    }
 }
