@@ -1,12 +1,13 @@
 //! What is asked of the engine: which policy, which world, and what the verdict rests on.
 
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
 use portcullis_approval::ask::Bound;
 use portcullis_approval::grant::{self, Caller};
 use portcullis_approval::{Ask, CallText, Grant, Granted, Moment, Reply};
-use portcullis_engine::call::{Call, Shell};
+use portcullis_engine::call::Call;
 use portcullis_engine::pattern::json;
 use portcullis_engine::policy::{Asks, ExactAnswer, Hosts};
 use portcullis_engine::policy_text::{AuditInput, Listed};
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 use super::access::{self, RunAccess};
 use super::binding::bound;
+use super::repeats::{Known, Question, engine_call};
 use super::{Authority, Fault, Seen, Submission};
 use crate::policies::InForce;
 
@@ -30,7 +32,9 @@ pub(super) const NOWHERE: &str = "/-/-";
 #[derive(Debug)]
 pub struct Judged {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: Arc<Verdict>,
+    /// The same as it is kept, if it is.
+    pub(super) known: Option<Arc<Known>>,
     /// The digest of the call.
     pub digest: String,
     /// What else the call is bound to.
@@ -80,56 +84,35 @@ impl Authority {
             profile: call.profile.as_deref(),
         };
         let mut grants = self.inner.grants.serving(&caller, self.now());
-        if submission.access.is_some() {
-            grants = access::on_access(grants, call);
-        }
-        let engine_input = submission.input.clone();
-        let root = match &submission.access {
-            Some(access) => access.about.cwd.clone().or_else(|| call.cwd.clone()),
-            None => root_of(session),
-        };
-        let judged_call = engine_call(call, engine_input, root);
-        let mut is_exception = false;
-        if submission.overrides {
-            // Whoever overrides a remembered rejection wants to be asked, not allowed.
-            is_exception = rejects(&grants, &judged_call);
-            grants.retain(|grant| !is_rejection(grant));
-        }
-        let policy = if grants.is_empty() {
-            policy
-        } else {
-            Arc::new(grant::lay_over((*policy).clone(), grants.iter().map(|grant| &**grant)))
-        };
-        let world = world(&submission.seen);
-        let mut verdict = judge(&policy, &judged_call, &*world);
-        // A mode that an agent names only tightens.
-        if let Some(mode) = submission.mode {
-            let other = judge(&(*policy).clone().with_mode(mode), &judged_call, &*world);
-            if other.outcome > verdict.outcome {
-                verdict = other;
+        let lasts =
+            submission.profile.as_deref().is_none_or(|name| self.profiles_of(name).is_none());
+        let is_plain = submission.access.is_none() && !submission.overrides && lasts;
+        let (mut verdict, known) = match submission.seen {
+            Seen::Live | Seen::Nothing if is_plain => self.inner.repeats.answer(&Question {
+                policy: &policy,
+                grants: &grants,
+                mode: submission.mode,
+                call,
+                input: &submission.input,
+                root: session.and_then(|session| session.root.as_deref()),
+                is_live: matches!(submission.seen, Seen::Live),
+            }),
+            Seen::Live | Seen::Nothing | Seen::Recorded(_) => {
+                (Arc::new(rare(submission, &policy, &mut grants, session)), None)
             }
-        }
-        if submission.access.as_ref().is_some_and(|access| access.is_near) {
-            let other = judge(&policy, &judged_call, &Lexical);
-            if other.outcome > verdict.outcome {
-                verdict = other;
-            }
-        }
-        if is_exception && verdict.outcome != Outcome::Deny {
-            except(&mut verdict);
-        }
-        if submission.access.as_ref().is_some_and(|access| access.kind != access::Kind::Command) {
-            // The gates of files ask no allow rule.
-            verdict.suggestions.clear();
-        }
-        let mut verdict = self.paused(&submission.asker, call, verdict);
+        };
+        self.pause_over(&submission.asker, call, &mut verdict);
         if submission.door == "hook"
+            && names_canary(&submission.input)
             && let Some(data) = &self.inner.policies.places().data
         {
-            canary::let_through(data, &judged_call, &mut verdict);
+            let canary = engine_call(call, submission.input.clone(), None);
+            canary::let_through(data, &canary, Arc::make_mut(&mut verdict));
         }
+        // What was changed since is said in other words.
+        let known = known.filter(|known| Arc::ptr_eq(&known.verdict, &verdict));
         let used = if verdict.outcome == Outcome::Allow {
-            used(&verdict, &grants, &judged_call)
+            used(&verdict, &grants, call, &submission.input)
         } else {
             Vec::new()
         };
@@ -138,12 +121,14 @@ impl Authority {
             Seen::Recorded(_) | Seen::Nothing => Bound { policy: version, ..Bound::default() },
         };
         bound.access = submission.access.as_ref().map(|access| access.written.clone());
-        let digest = match &submission.access {
-            Some(_) => access::digest(call),
-            None => call.digest(),
+        let digest = match (&submission.access, &known) {
+            (Some(_), _) => access::digest(call),
+            (None, Some(known)) => known.texts.digest(call),
+            (None, None) => call.digest(),
         };
         Ok(Judged {
             digest: digest.unwrap_or_default(),
+            known,
             bound,
             asks: policy.asks.clone(),
             audit_input: policy.audit_input,
@@ -284,6 +269,55 @@ impl Authority {
     }
 }
 
+/// Judges a submission that is an access, overrides a rejection, knows the disk by hearsay or names
+/// a profile in a file; what it may not use is taken out of the grants.
+fn rare(
+    submission: &Submission,
+    policy: &Arc<Policy>,
+    grants: &mut Vec<Arc<Grant>>,
+    session: Option<&SessionRecord>,
+) -> Verdict {
+    let call = &submission.call;
+    if submission.access.is_some() {
+        *grants = access::on_access(mem::take(grants), call);
+    }
+    let root = match &submission.access {
+        Some(access) => access.about.cwd.clone().or_else(|| call.cwd.clone()),
+        None => root_of(session),
+    };
+    let mut is_exception = false;
+    if submission.overrides {
+        // Whoever overrides a remembered rejection wants to be asked, not allowed.
+        let judged_call = engine_call(call, submission.input.clone(), root.clone());
+        is_exception = rejects(grants, &judged_call);
+        grants.retain(|grant| !is_rejection(grant));
+    }
+    let question = Question {
+        policy,
+        grants,
+        mode: submission.mode,
+        call,
+        input: &submission.input,
+        root: root.as_deref(),
+        is_live: matches!(submission.seen, Seen::Live),
+    };
+    let mut verdict = question.judge(&*world(&submission.seen));
+    if submission.access.as_ref().is_some_and(|access| access.is_near) {
+        let other = Question { mode: None, ..question }.judge(&Lexical);
+        if other.outcome > verdict.outcome {
+            verdict = other;
+        }
+    }
+    if is_exception && verdict.outcome != Outcome::Deny {
+        except(&mut verdict);
+    }
+    if submission.access.as_ref().is_some_and(|access| access.kind != access::Kind::Command) {
+        // The gates of files ask no allow rule.
+        verdict.suggestions.clear();
+    }
+    verdict
+}
+
 /// Whether an ask is about an exception from a remembered rejection.
 #[must_use]
 pub fn is_exception(ask: &Ask) -> bool {
@@ -315,18 +349,6 @@ fn is_rejection(grant: &Grant) -> bool {
     matches!(&grant.granted, Granted::Exact { reply: Reply::Reject, .. })
 }
 
-fn engine_call(call: &CallText, input: Value, root: Option<String>) -> Call {
-    Call {
-        tool: call.tool.clone(),
-        input,
-        cwd: call.cwd.clone().unwrap_or_else(|| NOWHERE.to_owned()),
-        root,
-        home: call.home.clone(),
-        shell: call.shell.as_deref().map(Shell::named),
-        host: call.host.clone(),
-    }
-}
-
 pub(super) fn world(seen: &Seen) -> Box<dyn World> {
     match seen {
         Seen::Live => Box::new(Live::new()),
@@ -335,8 +357,19 @@ pub(super) fn world(seen: &Seen) -> Box<dyn World> {
     }
 }
 
+/// Whether a command may be the one that makes a canary: others need not be looked at closely.
+fn names_canary(input: &Value) -> bool {
+    let commands = ["command", "cmd"].iter().filter_map(|name| input.get(name)?.as_str());
+    commands.into_iter().any(|command| command.contains(canary::PREFIX))
+}
+
 /// The grants an allow rests on.
-fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Arc<Grant>> {
+fn used(
+    verdict: &Verdict,
+    grants: &[Arc<Grant>],
+    call: &CallText,
+    given: &Value,
+) -> Vec<Arc<Grant>> {
     let is_used = |grant: &&Arc<Grant>| match &grant.granted {
         Granted::Pattern(rule) if grant.profile.is_some() => {
             let entry = Listed::of_rule(rule);
@@ -349,7 +382,7 @@ fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Arc<Grant>
         Granted::Exact { tool, input, .. } => {
             let is_this = || {
                 serde_json::from_str::<Value>(input)
-                    .is_ok_and(|input| json::canonical(&input) == json::canonical(&call.input))
+                    .is_ok_and(|input| json::canonical(&input) == json::canonical(given))
             };
             verdict.reasons.iter().any(|reason| reason.code == "grant")
                 && *tool == call.tool
