@@ -69,11 +69,7 @@ impl Asks for Sqlite {
         entries: Opening,
     ) -> Result<Opened, StoreError> {
         let (ask, entries) = (ask.clone(), entries.in_order());
-        // Given back, as verdicts are: they are freed where they were made.
-        let job = move |group: &mut Group<'_>| {
-            open(group, &ask, most_pending, &entries).map(|opened| (opened, ask, entries))
-        };
-        self.writer.run_plain(job).await.map(|(opened, ..)| opened)
+        self.writer.run_plain(move |group| open(group, &ask, most_pending, &entries)).await
     }
 
     async fn settle_ask(
@@ -82,10 +78,7 @@ impl Asks for Sqlite {
         entries: Vec<Entry>,
     ) -> Result<(), StoreError> {
         let (settlement, entries) = (settlement.clone(), in_order(entries));
-        let job = move |group: &mut Group<'_>| {
-            settle(group, &settlement, &entries).map(|()| (settlement, entries))
-        };
-        self.writer.run_plain(job).await.map(drop)
+        self.writer.run_plain(move |group| settle(group, &settlement, &entries)).await
     }
 
     async fn claim(&self, ask: Id, at: Moment, entries: Vec<Entry>) -> Result<bool, StoreError> {
