@@ -9,17 +9,20 @@
 pub mod access;
 mod answering;
 mod asking;
+mod binding;
 mod changed;
 mod denied;
 pub mod explaining;
 mod gaps;
 mod granted;
 mod judging;
+mod overlays;
 mod pause;
 mod rates;
 mod receipts;
 mod recent;
 mod record;
+mod repeats;
 pub mod runs;
 mod submission;
 mod twins;
@@ -43,7 +46,8 @@ use crate::policies::Policies;
 use crate::waiters::Waiters;
 
 pub use answering::Gone;
-pub use judging::{Judged, Kept, Overlay, ProfileNote, Profiles, is_exception};
+pub use judging::{Judged, is_exception};
+pub use overlays::{Kept, Overlay, ProfileNote, Profiles};
 pub use pause::Pause;
 pub use submission::{Answered, Fault, Seen, Submission};
 pub use waiting::look_again;
@@ -53,6 +57,7 @@ use granted::GrantCache;
 use pause::Pauses;
 use rates::Rates;
 use recent::Recent;
+use repeats::Repeats;
 use twins::Twins;
 use waiting::Again;
 
@@ -70,6 +75,7 @@ struct Inner {
     denied: Denied,
     twins: Twins,
     recent: Recent,
+    repeats: Repeats,
     deadlines: Deadlines,
     pauses: Pauses,
     waiters: Waiters,
@@ -108,6 +114,7 @@ impl Authority {
             denied: Denied::default(),
             twins: Twins::default(),
             recent: Recent::default(),
+            repeats: Repeats::default(),
             deadlines: Deadlines::default(),
             pauses: Pauses::default(),
             waiters: Waiters::default(),
@@ -186,7 +193,7 @@ impl Authority {
     ///
     /// # Errors
     /// No verdict was given, and the call must not run.
-    pub async fn submit(&self, submission: Submission) -> Result<Answered, Fault> {
+    pub async fn submit(&self, submission: &mut Submission) -> Result<Answered, Fault> {
         self.submit_through(submission, None).await
     }
 
@@ -196,7 +203,7 @@ impl Authority {
     /// No verdict was given, and the call must not run.
     pub async fn submit_through(
         &self,
-        mut submission: Submission,
+        submission: &mut Submission,
         slot: Option<&str>,
     ) -> Result<Answered, Fault> {
         self.inner.rates.call(&submission.asker, &self.inner.limits)?;
@@ -207,13 +214,15 @@ impl Authority {
         loop {
             let began = Instant::now();
             let span = debug_span!("judge", outcome = field::Empty, tier = field::Empty);
-            let judged = span.in_scope(|| self.judge(&submission, session.as_ref()))?;
+            let judged = span.in_scope(|| self.judge(submission, session.as_ref()))?;
             span.record("outcome", judged.verdict.outcome.name());
             span.record("tier", judged.verdict.tier.name());
             drop(span);
+            // In a piece of its own: each future on the way would have room for it twice.
+            let judged = Box::new(judged);
             self.inner.metrics.judged(&judged.verdict, began.elapsed());
             if judged.verdict.outcome != Outcome::Ask {
-                match self.answer_at_once(&submission, judged).await {
+                match self.answer_at_once(submission, judged).await {
                     Err(Fault::Store(StoreError::GrantGone(_))) => {
                         self.refresh_grants().await?;
                         continue;
@@ -222,7 +231,7 @@ impl Authority {
                 }
             }
             // Most calls never come here: what asking keeps is not carried along with them.
-            match Box::pin(self.ask(&submission, judged, until, slot)).await? {
+            match Box::pin(self.ask(submission, *judged, until, slot)).await? {
                 Ok(answered) => return Ok(answered),
                 Err(Again::Taken) => {}
                 // It is not the call of this name any more that somebody approved.
@@ -249,7 +258,7 @@ impl Authority {
     async fn answer_at_once(
         &self,
         submission: &Submission,
-        judged: Judged,
+        judged: Box<Judged>,
     ) -> Result<Answered, Fault> {
         let now = self.now();
         if judged.verdict.outcome == Outcome::Deny {
@@ -270,8 +279,9 @@ impl Authority {
         let (committed, receipt) = tokio::join!(biased; commit, sign);
         committed?;
         self.inner.metrics.committed(began.elapsed());
-        let Judged { verdict, used, hosts, .. } = judged;
-        Ok(Answered { outcome: verdict.outcome, verdict, ask: None, receipt, used, hosts })
+        let Judged { verdict, used, hosts, known, .. } = *judged;
+        let outcome = verdict.outcome;
+        Ok(Answered { outcome, verdict, ask: None, receipt, used, hosts, known })
     }
 
     /// The session of a call, which begins with its first.
@@ -284,17 +294,19 @@ impl Authority {
         if let Some(known) = self.inner.grants.session(asker.key, session) {
             return Ok(Some(known));
         }
-        let begun = self
-            .store()
-            .begin_session(&SessionRecord {
+        // Rare: what it keeps is not carried along with every call.
+        let begun = Box::pin(async {
+            let session = SessionRecord {
                 key: asker.key,
                 session: session.clone(),
                 owner: asker.owner.clone(),
                 root: call.cwd.clone(),
                 policy: None,
                 began_at: self.now(),
-            })
-            .await?;
+            };
+            self.store().begin_session(&session).await
+        });
+        let begun = begun.await?;
         self.inner.grants.remember(begun.clone());
         Ok(Some(begun))
     }

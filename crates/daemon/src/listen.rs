@@ -222,6 +222,8 @@ async fn serve<S>(
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
+    // Answers are small: head and body go out as one piece.
+    http.writev(false);
     let served = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
     tokio::pin!(served);
     tokio::select! {

@@ -3,18 +3,18 @@
 //! The table is what the router, the gate, the description in `/openapi.json` and the tests of
 //! credentials are made from: a route that is not in it does not exist.
 
+mod gate;
+
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use portcullis_approval::Role;
 use portcullis_wire::errors::Code;
 use schemars::{Schema, SchemaGenerator};
-use tracing::{Instrument, field, info_span};
 
 use crate::App;
 use crate::config::Config;
@@ -22,8 +22,8 @@ use crate::doors::ws;
 use crate::error::ApiError;
 use crate::identity::{self, Caller, Via};
 use crate::listen::Connection;
-use crate::refusals::Refused;
-use crate::traces;
+
+use gate::Gate;
 
 /// Who may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,8 +133,7 @@ pub fn router(app: &App, routes: &[Arc<Route>]) -> Router {
     let mut all = Router::new();
     let mut shared = Vec::new();
     for route in routes {
-        let gate = from_fn_with_state((app.clone(), Arc::clone(route)), gate);
-        let gated = (route.handler)().route_layer(gate);
+        let gated = (route.handler)().route_layer(Gate::new(app, route));
         if ws::PATHS.contains(&route.path) {
             shared.push((Arc::clone(route), gated.with_state(app.clone())));
         } else {
@@ -155,42 +154,6 @@ pub fn router(app: &App, routes: &[Arc<Route>]) -> Router {
             )
         })
         .with_state(app.clone())
-}
-
-/// Lets a request through to its route, or says why not.
-async fn gate(
-    State((app, route)): State<(App, Arc<Route>)>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    // A HEAD is answered by the handler of GET.
-    let method = request.method().clone();
-    // The path as the table has it: what stands in an address is nobody's to log.
-    let span = info_span!(
-        "request",
-        %method,
-        route = route.path,
-        status = field::Empty,
-        traceparent = traces::parent(request.headers())
-    );
-    let (response, actor) = match admit(&app, &route, &request) {
-        Ok(caller) => {
-            let actor = caller.as_ref().map(|caller| caller.key.name.clone());
-            if let Some(caller) = caller {
-                request.extensions_mut().insert(caller);
-            }
-            request.extensions_mut().insert(Arc::clone(&route));
-            (next.run(request).instrument(span.clone()).await, actor)
-        }
-        Err(shut) => (shut_out(&route, shut, request.headers()), None),
-    };
-    let status = response.status();
-    span.record("status", status.as_u16());
-    span.in_scope(|| tracing::debug!(actor, "answered"));
-    if status.is_client_error() {
-        app.refusals.note(Refused::new(&method, route.path, status, actor));
-    }
-    response
 }
 
 /// Says why the gate stays shut. Whoever does not ask for a WebSocket where there is nothing else

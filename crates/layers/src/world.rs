@@ -37,6 +37,18 @@ pub struct Answers {
     pub names: BTreeMap<String, Option<Arc<[String]>>>,
 }
 
+impl Answers {
+    /// Whether the disk, asked the same questions now, answers all of them alike.
+    #[must_use]
+    pub fn still_hold(&self) -> bool {
+        let live = Live::new();
+        self.resolved.iter().all(|(path, known)| live.resolve(path) == *known)
+            && self.shared.iter().all(|(path, known)| live.is_shared(path) == *known)
+            && self.folding.iter().all(|(path, known)| live.folds_case(path) == *known)
+            && self.names.iter().all(|(path, known)| live.names(path) == *known)
+    }
+}
+
 /// The file system of this machine.
 #[derive(Debug, Default)]
 pub struct Live {

@@ -15,8 +15,8 @@ use portcullis_store::{AskFilter, AskRecord, StoreError};
 
 pub use portcullis_approval::settle::Gone;
 
-use super::judging::{Kept, still_bound};
-use super::{Authority, Fault, record};
+use super::binding::still_bound;
+use super::{Authority, Fault, Kept, record};
 use tracing::{Instrument, debug_span};
 
 use crate::chance;

@@ -11,7 +11,7 @@ use portcullis_hook::hosts;
 use portcullis_store::{AskRecord, Opened, Opening, StoreError};
 use tracing::{Instrument, debug_span};
 
-use super::judging::still_bound;
+use super::binding::still_bound;
 use super::waiting::{Again, Release, is_alike};
 use super::{Answered, Authority, Fault, Judged, Submission, record, twins};
 use crate::chance;
@@ -46,10 +46,11 @@ impl Authority {
             return Ok(Ok(Answered {
                 outcome: Outcome::Deny,
                 verdict: judged.verdict,
-                ask: Some(changed),
+                ask: Some(Box::new(changed)),
                 receipt: None,
                 used: Vec::new(),
                 hosts: judged.hosts,
+                known: None,
             }));
         }
         let ask = Authority::new_ask(submission, &judged, now);
@@ -147,7 +148,8 @@ impl Authority {
         let outcome = record.decision.as_ref().map_or(Outcome::Deny, |decision| decision.outcome);
         let receipt = self.receipt_about(&record, call);
         let Judged { verdict, hosts, .. } = judged;
-        Answered { outcome, verdict, ask: Some(record), receipt, used: Vec::new(), hosts }
+        let (ask, used) = (Some(Box::new(record)), Vec::new());
+        Answered { outcome, verdict, ask, receipt, used, hosts, known: None }
     }
 
     fn new_ask(submission: &Submission, judged: &Judged, now: Moment) -> Ask {
@@ -201,5 +203,6 @@ fn listed_offer(entry: &Listed) -> Offer {
 fn pending(judged: Judged, record: AskRecord) -> Answered {
     let Judged { verdict, hosts, .. } = judged;
     let outcome = Outcome::Ask;
-    Answered { outcome, verdict, ask: Some(record), receipt: None, used: Vec::new(), hosts }
+    let (ask, used) = (Some(Box::new(record)), Vec::new());
+    Answered { outcome, verdict, ask, receipt: None, used, hosts, known: None }
 }

@@ -1,15 +1,13 @@
 //! What is asked of the engine: which policy, which world, and what the verdict rests on.
 
-use std::os::unix::fs::MetadataExt;
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
 use portcullis_approval::ask::Bound;
 use portcullis_approval::grant::{self, Caller};
-use portcullis_approval::key::hex_sha256;
 use portcullis_approval::{Ask, CallText, Grant, Granted, Moment, Reply};
-use portcullis_engine::call::{Call, Shell};
-use portcullis_engine::effect::Effect;
+use portcullis_engine::call::Call;
 use portcullis_engine::pattern::json;
 use portcullis_engine::policy::{Asks, ExactAnswer, Hosts};
 use portcullis_engine::policy_text::{AuditInput, Listed};
@@ -21,72 +19,22 @@ use portcullis_store::SessionRecord;
 use serde_json::Value;
 
 use super::access::{self, RunAccess};
+use super::binding::bound;
+use super::repeats::{Known, Question, engine_call};
 use super::{Authority, Fault, Seen, Submission};
 use crate::policies::InForce;
-
-/// What a dialect lays over every policy, and how its calls go on.
-#[derive(Clone)]
-pub struct Overlay {
-    /// The policy as it is for its calls.
-    pub lay: Arc<dyn Fn(&Policy) -> Policy + Send + Sync>,
-    /// Whether a call that a person changed comes as a call of its own: its wire has no way to
-    /// hand the changed input to whoever waits.
-    pub comes_again: bool,
-    /// Profiles that lie in files of its own, named `<door>:<name>`, if it has any. They hold for
-    /// calls of every door that name one.
-    pub profiles: Option<Arc<dyn Profiles>>,
-}
-
-/// Profiles in files of a dialect.
-pub trait Profiles: Send + Sync {
-    /// The policy with a profile laid over it.
-    fn lay(&self, policy: &Policy, name: &str) -> Policy;
-
-    /// Adds entries to the allowlist in a profile's file, if there is one. Entries that it has
-    /// change nothing.
-    fn keep(&self, name: &str, entries: &[Listed], at: Moment) -> Kept;
-
-    /// What is worth telling about the files since this was last asked.
-    fn notes(&self) -> Vec<ProfileNote>;
-}
-
-/// What became of entries that were to be kept in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// Nothing had to be written.
-    Nothing,
-    /// The patterns before and after.
-    Changed(Vec<String>, Vec<String>),
-    /// The file could not be written; the grants hold all the same.
-    Failed(String),
-}
-
-/// Something about a profile's file that its owner should know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileNote {
-    /// The profile.
-    pub profile: String,
-    /// What kind of audit entry it is: `profile.invalid`, `profile.wide`.
-    pub kind: &'static str,
-    /// One sentence.
-    pub message: String,
-}
 
 /// Where a call runs that does not say where: a directory like no other, so that relative paths
 /// mean neither the system's nor each other's.
 pub(super) const NOWHERE: &str = "/-/-";
 
-/// Scripts larger than this are not bound to an ask.
-const MOST_SCRIPT_BYTES: u64 = 16 << 20;
-
-/// So many files of one call are bound to it.
-const MOST_SCRIPTS: usize = 64;
-
 /// A verdict with what it rests on.
 #[derive(Debug)]
 pub struct Judged {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: Arc<Verdict>,
+    /// The same as it is kept, if it is.
+    pub(super) known: Option<Arc<Known>>,
     /// The digest of the call.
     pub digest: String,
     /// What else the call is bound to.
@@ -136,56 +84,35 @@ impl Authority {
             profile: call.profile.as_deref(),
         };
         let mut grants = self.inner.grants.serving(&caller, self.now());
-        if submission.access.is_some() {
-            grants = access::on_access(grants, call);
-        }
-        let engine_input = submission.input.clone();
-        let root = match &submission.access {
-            Some(access) => access.about.cwd.clone().or_else(|| call.cwd.clone()),
-            None => root_of(session),
-        };
-        let judged_call = engine_call(call, engine_input, root);
-        let mut is_exception = false;
-        if submission.overrides {
-            // Whoever overrides a remembered rejection wants to be asked, not allowed.
-            is_exception = rejects(&grants, &judged_call);
-            grants.retain(|grant| !is_rejection(grant));
-        }
-        let policy = if grants.is_empty() {
-            policy
-        } else {
-            Arc::new(grant::lay_over((*policy).clone(), grants.iter().map(|grant| &**grant)))
-        };
-        let world = world(&submission.seen);
-        let mut verdict = judge(&policy, &judged_call, &*world);
-        // A mode that an agent names only tightens.
-        if let Some(mode) = submission.mode {
-            let other = judge(&(*policy).clone().with_mode(mode), &judged_call, &*world);
-            if other.outcome > verdict.outcome {
-                verdict = other;
+        let lasts =
+            submission.profile.as_deref().is_none_or(|name| self.profiles_of(name).is_none());
+        let is_plain = submission.access.is_none() && !submission.overrides && lasts;
+        let (mut verdict, known) = match submission.seen {
+            Seen::Live | Seen::Nothing if is_plain => self.inner.repeats.answer(&Question {
+                policy: &policy,
+                grants: &grants,
+                mode: submission.mode,
+                call,
+                input: &submission.input,
+                root: session.and_then(|session| session.root.as_deref()),
+                is_live: matches!(submission.seen, Seen::Live),
+            }),
+            Seen::Live | Seen::Nothing | Seen::Recorded(_) => {
+                (Arc::new(rare(submission, &policy, &mut grants, session)), None)
             }
-        }
-        if submission.access.as_ref().is_some_and(|access| access.is_near) {
-            let other = judge(&policy, &judged_call, &Lexical);
-            if other.outcome > verdict.outcome {
-                verdict = other;
-            }
-        }
-        if is_exception && verdict.outcome != Outcome::Deny {
-            except(&mut verdict);
-        }
-        if submission.access.as_ref().is_some_and(|access| access.kind != access::Kind::Command) {
-            // The gates of files ask no allow rule.
-            verdict.suggestions.clear();
-        }
-        let mut verdict = self.paused(&submission.asker, call, verdict);
+        };
+        self.pause_over(&submission.asker, call, &mut verdict);
         if submission.door == "hook"
+            && names_canary(&submission.input)
             && let Some(data) = &self.inner.policies.places().data
         {
-            canary::let_through(data, &judged_call, &mut verdict);
+            let canary = engine_call(call, submission.input.clone(), None);
+            canary::let_through(data, &canary, Arc::make_mut(&mut verdict));
         }
+        // What was changed since is said in other words.
+        let known = known.filter(|known| Arc::ptr_eq(&known.verdict, &verdict));
         let used = if verdict.outcome == Outcome::Allow {
-            used(&verdict, &grants, &judged_call)
+            used(&verdict, &grants, call, &submission.input)
         } else {
             Vec::new()
         };
@@ -194,12 +121,14 @@ impl Authority {
             Seen::Recorded(_) | Seen::Nothing => Bound { policy: version, ..Bound::default() },
         };
         bound.access = submission.access.as_ref().map(|access| access.written.clone());
-        let digest = match &submission.access {
-            Some(_) => access::digest(call),
-            None => call.digest(),
+        let digest = match (&submission.access, &known) {
+            (Some(_), _) => access::digest(call),
+            (None, Some(known)) => known.texts.digest(call),
+            (None, None) => call.digest(),
         };
         Ok(Judged {
             digest: digest.unwrap_or_default(),
+            known,
             bound,
             asks: policy.asks.clone(),
             audit_input: policy.audit_input,
@@ -340,49 +269,53 @@ impl Authority {
     }
 }
 
-impl Authority {
-    /// The dialect whose file a profile lies in, and its name there.
-    pub(super) fn profiles_of<'a>(
-        &'a self,
-        profile: &'a str,
-    ) -> Option<(&'static str, &'a str, &'a Arc<dyn Profiles>)> {
-        let (door, name) = profile.split_once(':')?;
-        let mut overlays = self.inner.overlays.iter();
-        let (known, overlay) = overlays.find(|(known, _)| *known == door)?;
-        Some((*known, name, overlay.profiles.as_ref()?))
+/// Judges a submission that is an access, overrides a rejection, knows the disk by hearsay or names
+/// a profile in a file; what it may not use is taken out of the grants.
+fn rare(
+    submission: &Submission,
+    policy: &Arc<Policy>,
+    grants: &mut Vec<Arc<Grant>>,
+    session: Option<&SessionRecord>,
+) -> Verdict {
+    let call = &submission.call;
+    if submission.access.is_some() {
+        *grants = access::on_access(mem::take(grants), call);
     }
-
-    /// What is worth telling about profiles in files, as audit entries.
-    pub async fn note_profiles(&self) {
-        let files = self.inner.overlays.iter().filter_map(|(_, overlay)| overlay.profiles.as_ref());
-        let notes: Vec<ProfileNote> = files.flat_map(|files| files.notes()).collect();
-        if notes.is_empty() {
-            return;
+    let root = match &submission.access {
+        Some(access) => access.about.cwd.clone().or_else(|| call.cwd.clone()),
+        None => root_of(session),
+    };
+    let mut is_exception = false;
+    if submission.overrides {
+        // Whoever overrides a remembered rejection wants to be asked, not allowed.
+        let judged_call = engine_call(call, submission.input.clone(), root.clone());
+        is_exception = rejects(grants, &judged_call);
+        grants.retain(|grant| !is_rejection(grant));
+    }
+    let question = Question {
+        policy,
+        grants,
+        mode: submission.mode,
+        call,
+        input: &submission.input,
+        root: root.as_deref(),
+        is_live: matches!(submission.seen, Seen::Live),
+    };
+    let mut verdict = question.judge(&*world(&submission.seen));
+    if submission.access.as_ref().is_some_and(|access| access.is_near) {
+        let other = Question { mode: None, ..question }.judge(&Lexical);
+        if other.outcome > verdict.outcome {
+            verdict = other;
         }
-        let now = self.now();
-        let entries = notes.into_iter().map(|note| {
-            tracing::warn!("profile `{}`: {}", note.profile, note.message);
-            super::record::profile(note.kind, "files", &note.profile, &note.message, now)
-        });
-        let entries = entries.collect();
-        if let Err(error) = self.store().record(entries, Vec::new(), now).await {
-            tracing::error!("a note about a profile could not be recorded: {error}");
-        }
     }
-}
-
-/// Whether what an ask was bound to on this machine is still the same.
-pub(super) fn still_bound(ask: &Ask) -> Result<(), &'static str> {
-    if let (Some(known), Some(cwd)) = (ask.bound.cwd, &ask.call.cwd)
-        && inode(cwd) != Some(known)
-    {
-        return Err("bound.cwd");
+    if is_exception && verdict.outcome != Outcome::Deny {
+        except(&mut verdict);
     }
-    if ask.bound.cwd.is_some() && !access::leads_there(ask) {
-        return Err("bound.resource");
+    if submission.access.as_ref().is_some_and(|access| access.kind != access::Kind::Command) {
+        // The gates of files ask no allow rule.
+        verdict.suggestions.clear();
     }
-    let is_same = |(path, hash): &(String, String)| script_hash(path) == *hash;
-    if ask.bound.scripts.iter().all(is_same) { Ok(()) } else { Err("bound.script") }
+    verdict
 }
 
 /// Whether an ask is about an exception from a remembered rejection.
@@ -416,18 +349,6 @@ fn is_rejection(grant: &Grant) -> bool {
     matches!(&grant.granted, Granted::Exact { reply: Reply::Reject, .. })
 }
 
-fn engine_call(call: &CallText, input: Value, root: Option<String>) -> Call {
-    Call {
-        tool: call.tool.clone(),
-        input,
-        cwd: call.cwd.clone().unwrap_or_else(|| NOWHERE.to_owned()),
-        root,
-        home: call.home.clone(),
-        shell: call.shell.as_deref().map(Shell::named),
-        host: call.host.clone(),
-    }
-}
-
 pub(super) fn world(seen: &Seen) -> Box<dyn World> {
     match seen {
         Seen::Live => Box::new(Live::new()),
@@ -436,8 +357,19 @@ pub(super) fn world(seen: &Seen) -> Box<dyn World> {
     }
 }
 
+/// Whether a command may be the one that makes a canary: others need not be looked at closely.
+fn names_canary(input: &Value) -> bool {
+    let commands = ["command", "cmd"].iter().filter_map(|name| input.get(name)?.as_str());
+    commands.into_iter().any(|command| command.contains(canary::PREFIX))
+}
+
 /// The grants an allow rests on.
-fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Arc<Grant>> {
+fn used(
+    verdict: &Verdict,
+    grants: &[Arc<Grant>],
+    call: &CallText,
+    given: &Value,
+) -> Vec<Arc<Grant>> {
     let is_used = |grant: &&Arc<Grant>| match &grant.granted {
         Granted::Pattern(rule) if grant.profile.is_some() => {
             let entry = Listed::of_rule(rule);
@@ -450,7 +382,7 @@ fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Arc<Grant>
         Granted::Exact { tool, input, .. } => {
             let is_this = || {
                 serde_json::from_str::<Value>(input)
-                    .is_ok_and(|input| json::canonical(&input) == json::canonical(&call.input))
+                    .is_ok_and(|input| json::canonical(&input) == json::canonical(given))
             };
             verdict.reasons.iter().any(|reason| reason.code == "grant")
                 && *tool == call.tool
@@ -458,46 +390,4 @@ fn used(verdict: &Verdict, grants: &[Arc<Grant>], call: &Call) -> Vec<Arc<Grant>
         }
     };
     grants.iter().filter(is_used).cloned().collect()
-}
-
-/// What a call hangs on beside its text: where it runs, and every file that an act which runs
-/// something reads or is, by its name, so that a link which is turned counts as another file.
-fn bound(call: &CallText, verdict: &Verdict, policy: String) -> Bound {
-    let mut scripts: Vec<(String, String)> = Vec::new();
-    for judged in &verdict.acts {
-        let act = &judged.act;
-        if !act.effects.iter().any(|on| on.effect == Effect::Execute) {
-            continue;
-        }
-        let read = judged.touched.iter().filter(|touched| {
-            matches!(touched.effect, Effect::Read | Effect::Execute) && !touched.is_listing
-        });
-        let read = read.filter_map(|touched| Some(touched.place.as_ref()?.normalised.clone()));
-        let program = act.program().filter(|program| program.contains('/'));
-        let program = program.zip(act.directory.as_deref()).and_then(|(program, directory)| {
-            portcullis_engine::place::absolute(program, directory, call.home.as_deref())
-        });
-        for path in read.chain(program) {
-            if scripts.len() < MOST_SCRIPTS && !scripts.iter().any(|(known, _)| *known == path) {
-                let hash = script_hash(&path);
-                scripts.push((path, hash));
-            }
-        }
-    }
-    scripts.sort();
-    Bound { cwd: call.cwd.as_deref().and_then(inode), scripts, policy, access: None }
-}
-
-fn inode(path: &str) -> Option<(u64, u64)> {
-    let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-/// The hash of a file's content; empty for what is none, cannot be read or is too large.
-fn script_hash(path: &str) -> String {
-    let is_small = |file: std::fs::Metadata| file.is_file() && file.len() <= MOST_SCRIPT_BYTES;
-    match std::fs::metadata(path).is_ok_and(is_small).then(|| std::fs::read(path)) {
-        Some(Ok(bytes)) => hex_sha256(&bytes),
-        Some(Err(_)) | None => String::new(),
-    }
 }

@@ -4,7 +4,7 @@
 //! Where several nodes share a store, each hears from the audit what the others pause and end.
 //! Deny rules, firm findings that could destroy, self-protection and the audit stay.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{object, quoted};
@@ -164,13 +164,15 @@ impl Authority {
         Ok(over.len())
     }
 
-    /// A verdict as a pause leaves it.
-    pub(super) fn paused(&self, asker: &Asker, call: &CallText, verdict: Verdict) -> Verdict {
-        let now = self.now();
+    /// Changes a verdict if a pause covers its call.
+    pub(super) fn pause_over(&self, asker: &Asker, call: &CallText, verdict: &mut Arc<Verdict>) {
         let pauses = self.locked_pauses();
-        match pauses.iter().find(|pause| pause.covers(asker, call, now)) {
-            Some(on) => pause::lifted(verdict, &on.by, on.until),
-            None => verdict,
+        if pauses.is_empty() {
+            return;
+        }
+        let now = self.now();
+        if let Some(on) = pauses.iter().find(|pause| pause.covers(asker, call, now)) {
+            *verdict = Arc::new(pause::lifted((**verdict).clone(), &on.by, on.until));
         }
     }
 

@@ -1,5 +1,7 @@
 //! What the audit says about calls, asks and grants.
 
+use std::borrow::Cow;
+
 use portcullis_approval::ask::Bound;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{Members, object, push_quoted, quoted};
@@ -22,23 +24,85 @@ pub(super) fn verdict(verdict: &Verdict) -> String {
     serde_json::to_string(&portcullis_wire::verdict::Verdict::new(verdict)).unwrap_or_default()
 }
 
+/// What is said about every call that is equal to the byte and has the same verdict.
+#[derive(Debug)]
+pub(super) struct Texts {
+    /// Why, without secrets.
+    why: Option<String>,
+    /// The input, as much as the audit keeps of it.
+    input: Option<String>,
+    /// The digest, which the session is part of.
+    digest: Option<String>,
+    session: Option<String>,
+}
+
+impl Texts {
+    /// The texts about a call.
+    pub(super) fn new(
+        call: &CallText,
+        input: &Value,
+        verdict: &Verdict,
+        audit_input: AuditInput,
+    ) -> Texts {
+        Texts {
+            why: why(verdict),
+            input: kept_input(call, input, audit_input),
+            digest: call.digest(),
+            session: call.session.clone(),
+        }
+    }
+
+    /// Why, and the input, as the audit has them.
+    #[cfg(test)]
+    pub(super) fn said(&self) -> [Option<&str>; 2] {
+        [self.why.as_deref(), self.input.as_deref()]
+    }
+
+    /// The digest of such a call.
+    pub(super) fn digest(&self, call: &CallText) -> Option<String> {
+        if self.session == call.session { self.digest.clone() } else { call.digest() }
+    }
+}
+
+fn why(verdict: &Verdict) -> Option<String> {
+    verdict.reasons.first().map(|reason| redact(&reason.message).into_owned())
+}
+
+fn kept_input(call: &CallText, input: &Value, audit_input: AuditInput) -> Option<String> {
+    if call.input.len() > MOST_INPUT {
+        return None;
+    }
+    match audit_input {
+        AuditInput::Digest => None,
+        AuditInput::Full => Some(canonical_text(input)),
+        AuditInput::Redacted => {
+            let mut out = String::with_capacity(call.input.len());
+            write_redacted(input, false, &mut out);
+            Some(out)
+        }
+    }
+}
+
 /// A call was judged.
 pub(super) fn judged(submission: &Submission, judged: &Judged, at: Moment) -> Entry {
     let (call, verdict) = (&submission.call, &judged.verdict);
-    let why = verdict.reasons.first().map(|reason| redact(&reason.message));
+    let texts = judged.known.as_ref().map(|known| &known.texts);
+    let (why, input) = match texts {
+        Some(texts) => {
+            (texts.why.as_deref().map(Cow::Borrowed), texts.input.as_deref().map(Cow::Borrowed))
+        }
+        None => (
+            why(verdict).map(Cow::Owned),
+            kept_input(call, &submission.input, judged.audit_input).map(Cow::Owned),
+        ),
+    };
     let mut data = Members::new();
     data.text("agent", &submission.asker.agent);
     data.maybe("cwd", call.cwd.as_deref());
     data.text("door", submission.door);
     data.maybe("host", call.host.as_deref());
-    if call.input.len() <= MOST_INPUT {
-        match judged.audit_input {
-            AuditInput::Digest => {}
-            AuditInput::Full => data.raw("input", &canonical_text(&submission.input)),
-            AuditInput::Redacted => {
-                data.with("input", |out| write_redacted(&submission.input, false, out));
-            }
-        }
+    if let Some(input) = input {
+        data.raw("input", &input);
     }
     data.maybe("label", submission.asker.label.as_deref());
     data.text("outcome", verdict.outcome.name());

@@ -13,6 +13,7 @@ use portcullis_store::{AskRecord, StoreError};
 use serde_json::Value;
 
 use super::access;
+use super::repeats::Known;
 
 /// Why something could not be done; `error.rs` and the doors give each its own words.
 #[derive(Debug, thiserror::Error)]
@@ -86,13 +87,27 @@ pub struct Answered {
     /// What the agent acts on.
     pub outcome: Outcome,
     /// The verdict.
-    pub verdict: Verdict,
-    /// The ask, if there is one.
-    pub ask: Option<AskRecord>,
+    pub verdict: Arc<Verdict>,
+    /// The ask, if there is one; most calls have none, and do not carry room for it.
+    pub ask: Option<Box<AskRecord>>,
     /// Proof for exactly this call.
     pub receipt: Option<String>,
     /// The grants that allowed it.
     pub used: Vec<Arc<Grant>>,
     /// What the policy says about hosts.
     pub hosts: Hosts,
+    /// The verdict as it is kept, if it is.
+    pub(super) known: Option<Arc<Known>>,
+}
+
+impl Answered {
+    /// What a door says about the verdict alone. It is said once for calls that come again.
+    pub fn said(&self, door: &'static str, say: impl Fn() -> String) -> String {
+        // A grant says who made it, and until when.
+        let known = self.known.as_ref().filter(|_| self.used.is_empty() && self.ask.is_none());
+        match known.map(|known| known.said.get_or_init(|| (door, say()))) {
+            Some((said_by, said)) if *said_by == door => said.clone(),
+            Some(_) | None => say(),
+        }
+    }
 }

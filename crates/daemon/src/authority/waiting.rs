@@ -7,7 +7,7 @@ use portcullis_approval::{Asker, CallText, Id};
 use portcullis_engine::Outcome;
 use portcullis_store::{AskRecord, StoreError};
 
-use super::judging::still_bound;
+use super::binding::still_bound;
 use super::{Authority, Fault, record};
 
 /// How often a node looks whether somebody waits for an ask that is settled. What it may have missed

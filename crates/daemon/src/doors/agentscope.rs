@@ -75,7 +75,7 @@ async fn submit(
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let call = calls::call(&body)?;
-    let submission = Submission {
+    let mut submission = Submission {
         call: CallText {
             tool: call.tool,
             input: call.input.to_string(),
@@ -97,7 +97,7 @@ async fn submit(
         wait: Duration::from_secs(call.wait_s),
         access: None,
     };
-    let Answered { verdict, ask, receipt, .. } = app.authority.submit(submission).await?;
+    let Answered { verdict, ask, receipt, .. } = app.authority.submit(&mut submission).await?;
     // It may have waited long, and its key may have been revoked meanwhile.
     if ask.is_some() && !app.counts(&caller) {
         return Err(ApiError::unauthorized());

@@ -41,14 +41,14 @@ pub async fn submit(
 /// # Errors
 /// There is no verdict.
 pub async fn answer(app: &App, caller: &Caller, call: &Call) -> Result<Answered, ApiError> {
-    let submission = submitted(app, caller, call, true).await?;
+    let mut submission = submitted(app, caller, call, true).await?;
     let is_access = submission.access.is_some();
-    let answered = app.authority.submit_through(submission, call.slot.as_deref()).await?;
+    let answered = app.authority.submit_through(&mut submission, call.slot.as_deref()).await?;
     // It may have waited long, and its key may have been revoked meanwhile.
     if answered.ask.is_some() && !app.counts(caller) {
         return Err(ApiError::unauthorized());
     }
-    let decision = answered.ask.as_ref().and_then(decision_of);
+    let decision = answered.ask.as_deref().and_then(decision_of);
     let is_refused = is_access && answered.outcome == Outcome::Deny;
     Ok(Answered {
         outcome: answered.outcome.name(),

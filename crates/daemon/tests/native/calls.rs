@@ -28,6 +28,31 @@ async fn a_reading_call_is_allowed_at_once_and_recorded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_comes_again_is_answered_and_recorded_like_the_first() {
+    let node = Node::start().await;
+    let body = |session: &str| {
+        let input = json!({ "command": "git log -3", "password": "hunter2" });
+        json!({ "tool": "Bash", "input": input, "cwd": "/tmp", "session": session })
+    };
+    let mut answers = Vec::new();
+    for session in ["a", "a", "a", "b", "b"] {
+        answers.push(node.call(&body(session)).await);
+    }
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    let audit =
+        node.as_key(&node.approver, "GET", "/v1/audit?kind=call.judged", &Value::Null).await;
+    let entries = audit.json()["entries"].as_array().unwrap().clone();
+    assert_eq!(entries.len(), 5);
+    assert_eq!(entries[0]["data"]["input"]["password"], "[redacted]");
+    for (entry, first) in [(1, 0), (2, 0), (4, 3)] {
+        assert_eq!(entries[entry]["data"], entries[first]["data"]);
+        assert_eq!(entries[entry]["subject"], entries[first]["subject"]);
+    }
+    assert_ne!(entries[3]["subject"], entries[0]["subject"], "the session is part of the digest");
+    assert_eq!(entries[3]["data"]["input"], entries[0]["data"]["input"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_denied_call_is_denied_and_raises_nothing() {
     let node = Node::start().await;
     std::fs::create_dir_all(node.policy().parent().unwrap()).unwrap();

@@ -58,8 +58,9 @@ pub(super) async fn request(
     });
     loop {
         let began = app.authority.now();
-        let answered = app.authority.submit(submission.clone()).await.map_err(calls::refusal)?;
-        let Some(record) = answered.ask.as_ref() else {
+        let answered =
+            app.authority.submit(&mut submission.clone()).await.map_err(calls::refusal)?;
+        let Some(record) = answered.ask.as_deref() else {
             app.authority.note_profiles().await;
             return Ok(Some(at_once(app, &answered, profile, command)));
         };
