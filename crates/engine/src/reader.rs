@@ -50,7 +50,9 @@ pub(crate) fn read_fed(
     usage: &Usage,
     inner: &mut Vec<Inner>,
 ) {
-    let starts_shell = usage.wraps == Wraps::Kept && usage.reader != Some("xargs")
+    // `exec < file` goes on in this very shell, and only opens the file.
+    let stays = usage.reader == Some("xargs") || act.base_name() == Some("exec");
+    let starts_shell = usage.wraps == Wraps::Kept && !stays
         || usage.reader == Some("ssh")
         || act.has(Effect::Escalate);
     let is_idle = usage.is_dry || usage.is_quiet || usage.command.is_some();
