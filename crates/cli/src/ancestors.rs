@@ -87,8 +87,18 @@ fn named(comm: &str, words: &[String]) -> Option<String> {
     if !interpreter(comm) && !interpreter(first) {
         return None;
     }
-    // The first few words hold the script; behind it stand its own arguments.
-    words.iter().skip(1).take(3).find_map(|word| script_host(word))
+    // The first few words hold the script, or the name of what is run; behind it stand its own
+    // arguments, which may be called anything.
+    let mut is_name_next = true;
+    words.iter().skip(1).take(3).find_map(|word| {
+        let may_be_name = is_name_next;
+        is_name_next = match word.as_str() {
+            "-m" => true,
+            option if option.starts_with('-') => is_name_next,
+            _ => false,
+        };
+        (may_be_name || word.contains('/')).then(|| script_host(word)).flatten()
+    })
 }
 
 /// The host that a script belongs to: by its name, or by the package it lies in.
@@ -128,6 +138,10 @@ mod tests {
             ("node",       &["node", "/usr/bin/gemini"],                      Some("gemini")),
             ("MainThread", &["node", "/l/node_modules/@anthropic-ai/claude-code/cli.js"], Some("claude-code")),
             ("python3.12", &["python3.12", "-m", "aider"],                    Some("aider")),
+            ("python3",    &["python3", "-I", "-m", "aider"],                 Some("aider")),
+            ("node",       &["node", "-r", "./x.js", "/usr/bin/gemini"],      Some("gemini")),
+            ("python3",    &["python3", "set_up.py", "claude"],               None),
+            ("node",       &["node", "deploy.js", "--for", "codex"],          None),
             ("portcullis", &["portcullis", "hook", "agentbot"],               Some("portcullis hook")),
             ("portcullis", &["portcullis", "serve"],                          None),
             ("vim",        &["vim", "claude"],                                None),

@@ -15,7 +15,7 @@ pub mod shell;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use portcullis_engine::{Outcome, PolicyText};
 use serde::Serialize;
 use serde_json::Value;
@@ -118,7 +118,11 @@ impl File<'_> {
     pub fn json(&self) -> anyhow::Result<Value> {
         let node = crate::install::jsonc::read(self.text);
         let node = node.with_context(|| format!("`{}` is not JSON", self.name))?;
-        Ok(crate::install::jsonc::value(self.text, &node))
+        let value = crate::install::jsonc::value(self.text, &node);
+        if !value.is_object() {
+            bail!("`{}` holds {} where an object should stand", self.name, shown(&value));
+        }
+        Ok(value)
     }
 }
 
@@ -177,6 +181,71 @@ impl Import {
             became: Vec::new(),
             why: why.to_owned(),
         });
+    }
+
+    /// The members of an object of the source; anything else in its place is reported.
+    pub fn members<'v>(
+        &mut self,
+        file: &File<'_>,
+        name: &str,
+        value: Option<&'v Value>,
+    ) -> Vec<(&'v str, &'v Value)> {
+        match value {
+            Some(Value::Object(members)) => {
+                members.iter().map(|(name, value)| (name.as_str(), value)).collect()
+            }
+            other => self.odd(file, name, other, "no object"),
+        }
+    }
+
+    /// The items of a list of the source; anything else in its place is reported.
+    pub fn items<'v>(
+        &mut self,
+        file: &File<'_>,
+        name: &str,
+        value: Option<&'v Value>,
+    ) -> Vec<&'v Value> {
+        match value {
+            Some(Value::Array(items)) => items.iter().collect(),
+            other => self.odd(file, name, other, "no list"),
+        }
+    }
+
+    /// The texts of a list of the source; what is none is reported.
+    pub fn texts<'v>(
+        &mut self,
+        file: &File<'_>,
+        name: &str,
+        value: Option<&'v Value>,
+    ) -> Vec<&'v str> {
+        let items = self.items(file, name, value);
+        items.into_iter().filter_map(|item| self.text(file, name, Some(item))).collect()
+    }
+
+    /// A text of the source; anything else in its place is reported.
+    pub fn text<'v>(
+        &mut self,
+        file: &File<'_>,
+        name: &str,
+        value: Option<&'v Value>,
+    ) -> Option<&'v str> {
+        match value {
+            Some(Value::String(text)) => Some(text),
+            Some(Value::Null) => {
+                self.unmapped(file, file.line_of(name), &format!("{name}: null"), "it is no text");
+                None
+            }
+            other => self.odd::<&str>(file, name, other, "no text").pop(),
+        }
+    }
+
+    /// Reports what stands in the place of something else; nothing and null say nothing.
+    fn odd<T>(&mut self, file: &File<'_>, name: &str, value: Option<&Value>, what: &str) -> Vec<T> {
+        if let Some(value) = value.filter(|value| !value.is_null()) {
+            let text = format!("{name}: {}", shown(value));
+            self.unmapped(file, file.line_of(name), &text, &format!("it is {what}"));
+        }
+        Vec::new()
     }
 
     /// Takes a setting.
@@ -283,16 +352,42 @@ impl Import {
     }
 }
 
+/// A value as it stands in a report: short.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// A rule in the form `Tool` or `Tool(content)`.
+///
+/// # Errors
+/// It is neither. Taken for the tool alone it would speak about every call.
+pub fn parts(text: &str) -> Result<(&str, Option<&str>), &'static str> {
+    let Some((tool, rest)) = text.split_once('(') else { return Ok((text, None)) };
+    match rest.strip_suffix(')') {
+        None => Err("its parenthesis is not closed"),
+        Some(content) if content.trim().is_empty() => Err("its parentheses are empty"),
+        Some(content) => Ok((tool, Some(content))),
+    }
+}
+
 /// The pattern of a file tool, as ours: paths like those of gitignore, made absolute or relative
 /// to the workspace.
 pub fn path_pattern(pattern: &str) -> String {
-    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    // What begins with a dot and a slash lies right there.
+    let (pattern, is_here) = match pattern.strip_prefix("./") {
+        Some(rest) => (rest, true),
+        None => (pattern, false),
+    };
     let (name, below) = match pattern.strip_suffix('/') {
         Some(directory) => (directory, "/**"),
         None => (pattern, ""),
     };
     // A slash inside anchors a pattern there; without one it means any depth.
-    let is_anchored = name.contains('/') || name.starts_with("**");
+    let is_anchored = is_here || name.contains('/') || name.starts_with("**");
     if is_anchored || name.starts_with('~') {
         format!("{name}{below}")
     } else {

@@ -140,7 +140,77 @@ decision = "deny"
         ("npm test", "unmapped", ""), ("src/*.py", "narrowed", "allow Read(src/*.py)"), ("deny_rules: Bash(rm)", "partial", "deny Bash(rm:*)"),
         ("/etc/*", "exact", "deny Write(/etc/**)"), ("DeployTool", "exact", "deny DeployTool"),
     ]),
+    // What is malformed, unknown or means something else there: nothing of it is allowed for it.
+    ("claude", "odd.json", r#"{ "permissions": { "deny": "Bash", "ask": [["x"]], "additionalDirectories": [5], "defaultMode": 5,
+  "allow": [7, null, "Edit(src", "Read()", "Bash(", "Read(./a)", "Read(b)"] } }"#, &[
+        ("deny: \"Bash\"", "unmapped", ""), ("ask: [", "unmapped", ""), ("additionalDirectories: 5", "unmapped", ""), ("defaultMode: 5", "unmapped", ""),
+        ("allow: 7", "unmapped", ""), ("allow: null", "unmapped", ""), ("Edit(src", "unmapped", ""), ("Read()", "unmapped", ""), ("Bash(", "unmapped", ""),
+        ("Read(./a)", "exact", "allow Read(a)"), ("Read(b)", "exact", "allow Read(**/b)"),
+    ]),
+    ("claude", "list.json", r#"{ "permissions": [] }"#, &[("permissions: []", "unmapped", "")]),
+    ("gemini", "odd.toml", r#"
+[[rule]]
+toolName = "web_fetch"
+onlyOnSundays = true
+decision = "allow"
+[[rule]]
+toolName = "write_file"
+onlyOnMondays = true
+decision = "deny"
+[[rule]]
+toolName = "write_file"
+commandPrefix = "git"
+decision = "allow"
+[[rule]]
+toolName = "run_shell_command"
+commandPrefix = [5, "git"]
+decision = "allow"
+[[rule]]
+commandPrefix = "npm"
+decision = "deny"
+modes = ["yolo"]
+[[rule]]
+commandPrefix = "npm test"
+decision = "allow"
+priority = 7
+"#, &[
+        ("onlyOnSundays", "unmapped", ""), ("onlyOnMondays", "widened", "deny Write"), ("\"git\",\"decision\":\"allow\",\"toolName\":\"write_file\"", "unmapped", ""), ("[5,", "unmapped", ""),
+        ("yolo", "unmapped", ""), ("npm test", "narrowed", "allow Bash(npm test:*)"),
+    ]),
+    ("gemini", "settings.json", r#"{ "tools": { "allowed": ["write_file(git)", "read_file(", "run_shell_command(git)", 5], "exclude": "glob" } }"#, &[
+        ("write_file(git)", "unmapped", ""), ("read_file(", "unmapped", ""), ("run_shell_command(git)", "narrowed", "allow Bash(git:*)"),
+        ("allowed: 5", "unmapped", ""), ("exclude", "unmapped", ""),
+    ]),
+    ("opencode", "odd.json", r#"{ "permission": { "*": "ask", "bash": { "git *": "allow", "*": "ask" }, "edit": 5, "read": ["x"] } }"#, &[
+        ("\"*\"", "exact", "mode = \"default\""), ("git *", "exact", "allow Bash(git:*)"), ("bash: *: ask", "exact", "ask Bash"),
+        ("edit: 5", "unmapped", ""), ("read: [", "unmapped", ""),
+    ]),
+    ("copilot", "odd.txt", "--deny-tool shell(git push) --allow-tool write(src --allow-tool\n--allow-tool 'files(' --allow-tool 'shell(git *)' --add-dir /x\n", &[
+        ("shell(git push)", "exact", "deny Bash(git push)"), ("write(src", "unmapped", ""),
+        ("files(", "unmapped", ""), ("shell(git *)", "unmapped", ""), ("--add-dir", "unmapped", ""),
+    ]),
+    ("multica", "odd.json", r#"{ "execApproval": { "security": "some", "ask": 5, "timeoutMs": "x", "askFallback": "perhaps",
+  "allowlist": [ { "pattern": 5 }, { "pattern": "" }, {}, { "pattern": "git *" }, { "pattern": "npm run test:*" }, { "pattern": "make *.o" } ] } }"#, &[
+        ("security: some", "unmapped", ""), ("ask: 5", "unmapped", ""), ("timeoutMs", "unmapped", ""), ("askFallback: perhaps", "unmapped", ""),
+        ("pattern: 5", "unmapped", ""), ("", "unmapped", ""), ("pattern: {}", "unmapped", ""), ("git *", "unmapped", ""), ("npm run test:*", "unmapped", ""),
+        ("make *.o", "narrowed", "allow Bash(make *.o)"),
+    ]),
+    ("agentscope", "odd.json", r#"{ "mode": "yolo", "working_directories": { "/w": { "path": "/w", "source": "userSettings" } },
+  "allow_rules": { "Read": [ { "rule_content": 5 }, "src/**" ], "Edit": {} }, "ask_rules": [], "deny_rules": { "Bash": [ { "rule_content": "rm:*", "behavior": "allow" } ] } }"#, &[
+        ("mode: yolo", "unmapped", ""), ("/w", "exact", "workspace /w"), ("Read: {\"rule_content\":5}", "unmapped", ""), ("Read: \"src/**\"", "unmapped", ""),
+        ("Edit: {}", "unmapped", ""), ("ask_rules: []", "unmapped", ""), ("rm:*", "exact", "deny Bash(rm:*)"),
+    ]),
 ];
+
+#[test]
+fn what_is_no_object_is_no_source() {
+    for (source, name) in [("claude", "a.json"), ("opencode", "a.json"), ("multica", "a.json")] {
+        let place = Place::new();
+        fs::write(place.0.join(name), "[]").unwrap();
+        let (_, error, code) = place.says(&["policy", "import", source, name]);
+        assert!(code == 2 && error.contains("where an object should stand"), "{source}: {error}");
+    }
+}
 
 #[test]
 fn every_rule_stands_in_the_report_with_what_became_of_it() {

@@ -276,8 +276,61 @@ fn what_is_not_safe_is_refused_and_changes_nothing() {
     assert!(link.code == 2 && link.error.contains("link out of its directory"), "{link:?}");
     let unverified = home.says(&["install", "windsurf"]);
     assert!(unverified.code == 2 && unverified.error.contains("--unverified"), "{unverified:?}");
+    let elsewhere = home.says(&["install", "kiro", "--unverified"]);
+    assert!(elsewhere.code == 2 && elsewhere.error.contains("--scope project"), "{elsewhere:?}");
+    home.write(".cursor/hooks.json", "[]");
+    let list = home.says(&["install", "cursor"]);
+    assert!(list.code == 2 && list.error.contains("is no object"), "{list:?}");
+    assert!(!list.error.contains("``"), "{list:?}");
     let unknown = home.says(&["install", "nobody"]);
     assert!(unknown.code == 2 && unknown.error.contains("use one of claude"), "{unknown:?}");
+}
+
+#[test]
+fn kiro_is_heard_as_its_documentation_spells_the_event() {
+    let home = Home::new();
+    let installed = home.says(&["install", "kiro", "--unverified", "--scope", "project"]);
+    assert_eq!(installed.code, 0, "{installed:?}");
+    let proven = home.says(&["doctor", "kiro"]);
+    assert!(proven.out.contains("a call that only reads is let through"), "{proven:?}");
+    assert_eq!(proven.code, 0, "{proven:?}");
+}
+
+#[test]
+fn it_says_where_it_protects_and_what_else_is_needed() {
+    let home = Home::new();
+    let here = home.says(&["install", "claude", "--scope", "project"]);
+    let place = format!("every tool call of claude in `{}` asks", home.0.display());
+    assert!(here.code == 0 && here.out.contains(&place), "{here:?}");
+    let home = Home::new();
+    let everywhere = home.says(&["install", "claude"]);
+    assert!(everywhere.out.contains("every tool call of claude asks"), "{everywhere:?}");
+    let http = home.says(&["install", "claude", "--transport", "http"]);
+    assert!(http.out.contains("PORTCULLIS_AGENT_KEY"), "{http:?}");
+    assert!(http.out.contains("portcullis keys create --role agent"), "{http:?}");
+}
+
+#[test]
+fn what_stood_empty_stays_empty_also_if_somebody_changes_the_file() {
+    let home = Home::new();
+    let file = ".claude/settings.json";
+    let text =
+        "{\n  \"theme\": \"dark\",\n  \"hooks\": {\n    \"PreToolUse\": [ /* none */ ]\n  }\n}\n";
+    home.write(file, text);
+    home.says(&["install", "claude"]);
+    let changed = home.read(file).unwrap().replace("dark", "light");
+    home.write(file, &changed);
+    home.says(&["uninstall", "claude"]);
+    let left = home.read(file).unwrap();
+    assert!(left.contains("\"PreToolUse\"") && left.contains("/* none */"), "{left}");
+    assert!(left.contains("light") && !left.contains("PostToolUse"), "{left}");
+
+    let home = Home::new();
+    home.says(&["install", "claude"]);
+    let changed = format!("{}\n", home.read(file).unwrap());
+    home.write(file, &changed);
+    home.says(&["uninstall", "claude"]);
+    assert_eq!(home.read(file), None, "where no file was, none is left");
 }
 
 /// A server that lists the hooks of `hooks.json` as Codex does.

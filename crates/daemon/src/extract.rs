@@ -1,10 +1,11 @@
 //! What handlers take out of requests: bodies within their limit, queries, and who calls.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use futures_util::StreamExt;
@@ -56,6 +57,23 @@ impl From<BadBody> for ApiError {
 impl axum::response::IntoResponse for BadBody {
     fn into_response(self) -> axum::response::Response {
         ApiError::from(self).into_response()
+    }
+}
+
+/// The name that stands in the path of a request.
+///
+/// What is no text names nothing: the route answers that as it does any name it does not know.
+pub struct Named(pub String);
+
+/// A name that nothing has: no name holds a control character.
+const NOBODY: &str = "\0";
+
+impl FromRequestParts<App> for Named {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Named, Infallible> {
+        let path = Path::<String>::from_request_parts(parts, app).await;
+        Ok(Named(path.map_or_else(|_| NOBODY.to_owned(), |Path(name)| name)))
     }
 }
 

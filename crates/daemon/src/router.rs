@@ -76,8 +76,10 @@ impl Who {
 pub enum Shut {
     /// The `Host` is not one of ours.
     Host,
-    /// The `Origin` is not one of ours, or a browser's request does not carry our mark.
+    /// The `Origin` is not one of ours.
     Origin,
+    /// A browser's request that changes something does not carry our mark.
+    Mark,
     /// No credential, or none that has the form of one.
     NoKey,
     /// A key that does not count.
@@ -183,8 +185,11 @@ fn admit(app: &App, route: &Route, request: &Request) -> Result<Option<Caller>, 
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
         let is_marked = headers.get("x-portcullis").is_some_and(|value| value == "1")
             || (route.takes_origin && origin.is_some());
-        if (is_upgrade && origin.is_none()) || (!reads && !is_marked) {
+        if is_upgrade && origin.is_none() {
             return Err(Shut::Origin);
+        }
+        if !reads && !is_marked {
+            return Err(Shut::Mark);
         }
     }
     if route.who.includes(caller.key.role) { Ok(Some(caller)) } else { Err(Shut::Role) }
@@ -278,6 +283,7 @@ pub fn refuse(shut: Shut) -> Response {
     match shut {
         Shut::Host => ApiError::forbidden("this `Host` is not served here; see `host_names`"),
         Shut::Origin => ApiError::forbidden("this `Origin` is not served here; see `origins`"),
+        Shut::Mark => ApiError::forbidden("with a cookie, send `X-Portcullis: 1` along"),
         Shut::NoKey | Shut::UnknownKey => ApiError::unauthorized(),
         Shut::Role => ApiError::forbidden("this key has another role"),
     }

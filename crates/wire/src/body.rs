@@ -26,7 +26,9 @@ pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
         let path = error.path().to_string();
         let message = json::message(error.inner());
         // What is unknown, missing or doubled is named by the message itself.
-        let is_named = path == "." || message.contains('`') && !message.starts_with("invalid");
+        let is_deep = path != "." && message.starts_with("missing field");
+        let is_named =
+            path == "." || message.contains('`') && !message.starts_with("invalid") && !is_deep;
         Error::invalid(if is_named { message } else { format!("`{path}`: {message}") })
     })?;
     reader.end().map_err(|error| Error::invalid(json::message(&error)))?;

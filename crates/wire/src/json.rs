@@ -43,12 +43,21 @@ pub fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let sentence = text.rfind(" at line ").and_then(|at| text.get(..at)).unwrap_or(&text);
     match error.classify() {
-        serde_json::error::Category::Data => sentence.to_owned(),
+        serde_json::error::Category::Data => in_words(sentence),
         serde_json::error::Category::Eof => "not JSON: it ends too early".to_owned(),
         serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
             format!("not JSON: {sentence} at column {}", error.column())
         }
     }
+}
+
+/// A sentence without the names of types that nobody outside knows.
+fn in_words(sentence: &str) -> String {
+    let types = ["u8", "u16", "u32", "u64", "usize", "i64"];
+    let parts = sentence.rsplit_once("expected ").filter(|(_, name)| types.contains(name));
+    let Some((said, expected)) = parts else { return sentence.to_owned() };
+    let sign = if expected.starts_with('u') { " of 0 or more" } else { "" };
+    format!("{said}expected a whole number{sign}")
 }
 
 /// Reads any value strictly.

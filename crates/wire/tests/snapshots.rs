@@ -317,7 +317,7 @@ fn an_agentscope_body_that_is_wrong_is_refused_by_name() {
         (json!({}),                                                       "`tool_call` is missing"),
         (json!({ "tool_call": { "name": "Bash" } }),                      "`tool_call.input` is missing"),
         (json!({ "tool_call": { "name": "Bash", "input": [] } }),         "`tool_call.input` must be an object, not a list"),
-        (json!({ "tool_call": call, "contxt": {} }),                      "unknown field `contxt` in `the body`; did you mean `context`?"),
+        (json!({ "tool_call": call, "contxt": {} }),                      "unknown field `contxt` in the body; did you mean `context`?"),
         (json!({ "tool_call": call, "context": { "allow_rules": { "Bash": [rule("Read", "allow")] } } }),
                                                                           "`context.allow_rules.Bash[0].tool_name` is `Read` and stands under `Bash`"),
         (json!({ "tool_call": call, "context": { "deny_rules": { "Bash": [rule("Bash", "allow")] } } }),

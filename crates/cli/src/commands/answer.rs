@@ -159,7 +159,13 @@ async fn pending(
     if name.len() == 36 && !asks.iter().any(|ask| text(ask, "id") == name) {
         return Ok(client.ask(name, std::time::Duration::ZERO).await);
     }
-    Ok(Ok(find(&asks, name, "pending ask")?.clone()))
+    let found = find(&asks, name, "pending ask").map_err(|error| {
+        // Somebody else may have been first.
+        let is_settled = error.to_string().starts_with("no pending ask");
+        let way_out = format!("; if it was settled, `portcullis audit show {name}` tells how");
+        anyhow::anyhow!("{error}{}", if is_settled { way_out.as_str() } else { "" })
+    });
+    Ok(Ok(found?.clone()))
 }
 
 async fn decide(

@@ -1,6 +1,7 @@
 //! `portcullis install` and `uninstall`: hooks in the configuration of agent hosts.
 
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,6 +16,7 @@ use super::{REFUSED, TROUBLE};
 use crate::ancestors;
 use crate::data_dir::{DataDir, public_key};
 use crate::doctor;
+use crate::escape;
 use crate::install::hosts::{self, Ground, Host, Scope};
 use crate::install::{codex, diff, files, record};
 use crate::palette::{Ink, Palette};
@@ -175,21 +177,33 @@ impl Install {
         }
         writeln!(out, "not covered: {}", host.limits)?;
         writeln!(out, "to get out by hand, see `{}`", note.display())?;
-        self.tell(out, palette, host, is_changed)?;
+        self.tell(out, palette, host, is_changed, &ground)?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Says in one line what is protected.
+    /// Says what else is needed, and in one line what is protected.
     fn tell(
         &self,
         out: &mut impl Write,
         palette: Palette,
         host: &Host,
         is_changed: bool,
+        ground: &Ground,
     ) -> std::io::Result<()> {
+        if ground.http.is_some() {
+            let told =
+                "give it the key of an agent in `PORTCULLIS_AGENT_KEY`, or every call is blocked";
+            writeln!(out, "{told}: portcullis keys create --role agent --name {}", host.name)?;
+        }
+        let place = match self.place.scope {
+            Scope::Project => {
+                format!(" in `{}`", escape::line(ground.project.as_os_str().as_bytes()))
+            }
+            Scope::User | Scope::System => String::new(),
+        };
         writeln!(
             out,
-            "{}: every tool call of {} asks Portcullis first {} ({} scope, waits {} s, daemon {})",
+            "{}: every tool call of {}{place} asks Portcullis first {} ({} scope, waits {} s, daemon {})",
             palette.paint(Ink::Allow, "protected"),
             host.name,
             if is_changed { "now" } else { "as before" },
@@ -204,6 +218,7 @@ impl Install {
         match (self.transport.as_str(), host.name) {
             ("http", "claude") => {
                 let base = self.url.as_deref().unwrap_or("http://127.0.0.1:4283");
+                let base = base.trim_end_matches('/');
                 Ok(Some(format!("{base}/v1/hooks/claude")))
             }
             ("http", name) => bail!("`{name}` has no hooks over HTTP that fail closed"),
@@ -294,8 +309,16 @@ fn restored(host: &Host, known: Option<&Entry>, before: &str) -> anyhow::Result<
             None => Ok(None),
         };
     }
-    let after = host.without(before)?;
-    Ok((!after.is_empty()).then_some(after))
+    let stood = match known.and_then(|known| known.backup.as_ref()) {
+        Some(backup) => files::read(backup)?,
+        None => None,
+    };
+    let after = host.without(before, stood.as_deref())?;
+    // Where there was no file, an empty one is ours too.
+    let is_bare = after.split_whitespace().collect::<String>() == "{}";
+    let is_ours =
+        after.is_empty() || (is_bare && known.is_some_and(|known| known.backup.is_none()));
+    Ok((!is_ours).then_some(after))
 }
 
 /// Keeps what stood in a file before us.
@@ -306,8 +329,11 @@ fn backup(
     before: Option<&str>,
 ) -> anyhow::Result<Option<PathBuf>> {
     let Some(before) = before else { return Ok(None) };
-    let without =
-        if host.entries(before)?.is_empty() { before.to_owned() } else { host.without(before)? };
+    let without = if host.entries(before)?.is_empty() {
+        before.to_owned()
+    } else {
+        host.without(before, None)?
+    };
     if without.is_empty() && !before.is_empty() {
         return Ok(None);
     }

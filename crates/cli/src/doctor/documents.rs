@@ -50,7 +50,7 @@ pub fn shell(host: &str, command: &str, cwd: &str, id: &str) -> Value {
             "tool_info": { "command_line": command, "cwd": cwd },
         }),
         "kiro" => json!({
-            "hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": "execute_bash",
+            "hook_event_name": "preToolUse", "cwd": cwd, "tool_name": "execute_bash",
             "tool_input": { "command": command },
         }),
         "cline" => json!({

@@ -1,9 +1,11 @@
 //! Claude Code: `permissions` in its settings.
 
 use portcullis_engine::Outcome;
-use serde_json::Value;
 
-use super::{Fate, File, Import, path_pattern, shell};
+use super::{Fate, File, Import, parts, path_pattern, shell};
+
+/// What a rule became, and why.
+type Became = (Vec<(String, Fate)>, &'static str);
 
 /// Tools whose content is a path.
 const FILES: &[&str] = &["Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Glob", "Grep"];
@@ -11,21 +13,23 @@ const FILES: &[&str] = &["Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "
 /// Reads a settings file.
 pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     let settings = file.json()?;
-    let Some(permissions) = settings.get("permissions") else { return Ok(()) };
+    let permissions = settings.get("permissions");
+    let members = import.members(file, "permissions", permissions);
+    let permission = |name: &str| members.iter().find(|(known, _)| *known == name).map(|it| it.1);
     for (name, outcome) in
         [("deny", Outcome::Deny), ("ask", Outcome::Ask), ("allow", Outcome::Allow)]
     {
-        let rules = permissions.get(name).and_then(Value::as_array).into_iter().flatten();
-        for text in rules.filter_map(Value::as_str) {
-            let (became, why) = rule(text, outcome, file);
+        for text in import.texts(file, name, permission(name)) {
+            let (became, why) = rule(text, outcome, file).unwrap_or_else(|why| (Vec::new(), why));
             import.rule(file, file.line_of(text), text, outcome, became, why);
         }
     }
-    let directories = permissions.get("additionalDirectories").and_then(Value::as_array);
-    for path in directories.into_iter().flatten().filter_map(Value::as_str) {
+    let name = "additionalDirectories";
+    for path in import.texts(file, name, permission(name)) {
         import.directory(file, path);
     }
-    match permissions.get("defaultMode").and_then(Value::as_str) {
+    let mode = permission("defaultMode").filter(|mode| !mode.is_null());
+    match mode.and_then(|mode| import.text(file, "defaultMode", Some(mode))) {
         None => {}
         Some("bypassPermissions") if !import.accepts_bypass => {
             let line = file.line("defaultMode");
@@ -60,27 +64,24 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn rule(text: &str, outcome: Outcome, file: &File<'_>) -> (Vec<(String, Fate)>, &'static str) {
-    let (tool, content) = match text.split_once('(') {
-        Some((tool, rest)) => (tool, rest.strip_suffix(')')),
-        None => (text, None),
-    };
+fn rule(text: &str, outcome: Outcome, file: &File<'_>) -> Result<Became, &'static str> {
+    let (tool, content) = parts(text)?;
     let server = tool.strip_prefix("mcp__");
     if let (Some(server), None) = (server, content) {
         let rule = if server.contains("__") { tool.to_owned() } else { format!("{tool}__*") };
-        return (vec![(rule, Fate::Exact)], "");
+        return Ok((vec![(rule, Fate::Exact)], ""));
     }
-    let Some(content) = content.filter(|content| !content.is_empty() && *content != "*") else {
-        return (vec![(tool.to_owned(), Fate::Exact)], "");
+    let Some(content) = content.filter(|content| *content != "*") else {
+        return Ok((vec![(tool.to_owned(), Fate::Exact)], ""));
     };
     if tool == "Bash" {
         if content.ends_with(":*") && content.matches('*').count() == 1 {
-            return (vec![(text.to_owned(), Fate::Exact)], "");
+            return Ok((vec![(text.to_owned(), Fate::Exact)], ""));
         }
-        return shell::text_glob(content, outcome);
+        return Ok(shell::text_glob(content, outcome));
     }
     if !FILES.contains(&tool) {
-        return (vec![(text.to_owned(), Fate::Exact)], "");
+        return Ok((vec![(text.to_owned(), Fate::Exact)], ""));
     }
     let path = match (content.strip_prefix("//"), content.strip_prefix('/')) {
         (Some(absolute), _) => format!("/{absolute}"),
@@ -98,5 +99,5 @@ fn rule(text: &str, outcome: Outcome, file: &File<'_>) -> (Vec<(String, Fate)>, 
         ("Edit", Outcome::Allow) => ("Edit", Fate::Narrowed),
         (tool, _) => (tool, Fate::Exact),
     };
-    (vec![(format!("{tool}({path})"), fate)], "")
+    Ok((vec![(format!("{tool}({path})"), fate)], ""))
 }

@@ -2,15 +2,18 @@
 
 use portcullis_engine::Outcome;
 
-use super::{Fate, File, Import};
+use super::{Fate, File, Import, parts};
+
+/// What flags that speak about permissions begin with.
+const SPEAKING: &[&str] =
+    &["--allow", "--deny", "--add-dir", "--available-tools", "--excluded-tools"];
 
 /// Reads a file of flags.
 pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     if file.text.trim_start().starts_with('{') {
         let config = file.json()?;
-        let folders = config.get("trustedFolders").or_else(|| config.get("trusted_folders"));
-        for folder in folders.and_then(|folders| folders.as_array()).into_iter().flatten() {
-            if let Some(folder) = folder.as_str() {
+        for name in ["trustedFolders", "trusted_folders"] {
+            for folder in import.texts(file, name, config.get(name)) {
                 import.directory(file, folder);
             }
         }
@@ -39,8 +42,8 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
                 "--yolo" | "--allow-all" | "--allow-all-tools" => {
                     import.unmapped(file, number + 1, flag, "only with `--accept-bypass`");
                 }
-                flag if flag.starts_with("--allow-all") => {
-                    import.unmapped(file, number + 1, flag, "it has no counterpart");
+                flag if SPEAKING.iter().any(|known| flag.starts_with(known)) => {
+                    import.unmapped(file, number + 1, word, "it has no counterpart");
                 }
                 _ => {}
             }
@@ -57,12 +60,25 @@ fn one(
     value: &str,
     outcome: Outcome,
 ) {
-    let (tool, content) = match value.split_once('(') {
-        Some((tool, rest)) => (tool, rest.strip_suffix(')')),
-        None => (value, None),
+    let (tool, content) = match parts(value) {
+        Ok((tool, _)) if tool.trim().is_empty() => {
+            return import.unmapped(file, line, text, "it names no tool");
+        }
+        Ok(parts) => parts,
+        Err(why) => return import.unmapped(file, line, text, why),
     };
     let (became, why) = match (tool, content) {
         ("shell", None) => (vec![("Bash".to_owned(), Fate::Exact)], ""),
+        // Only `:*` at the end stands for more there.
+        ("shell", Some(content)) if content.trim_end_matches(":*").contains('*') => {
+            let why = "`*` inside a command is none of its patterns";
+            match outcome {
+                Outcome::Allow => (Vec::new(), why),
+                Outcome::Ask | Outcome::Deny => {
+                    (vec![(format!("Bash({content})"), Fate::Widened)], why)
+                }
+            }
+        }
         ("shell", Some(content)) => (vec![(format!("Bash({content})"), Fate::Exact)], ""),
         ("write", None) => (vec![("Edit|Write".to_owned(), Fate::Exact)], ""),
         ("write", Some(path)) => (vec![(format!("Edit|Write({path})"), Fate::Exact)], ""),
@@ -91,16 +107,22 @@ fn one(
     import.rule(file, line, text, outcome, became, why);
 }
 
-/// The words of a line, with quotes taken off.
+/// The words of a line, with quotes taken off; blanks in parentheses part nothing.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (mut word, mut quote, mut is_word) = (String::new(), None, false);
+    let mut depth = 0_usize;
     for sign in line.chars() {
+        match sign {
+            '(' if quote.is_none() => depth += 1,
+            ')' if quote.is_none() => depth = depth.saturating_sub(1),
+            _ => {}
+        }
         match (quote, sign) {
             (None, '#') if !is_word => break,
             (None, '\'' | '"') => (quote, is_word) = (Some(sign), true),
             (Some(open), sign) if sign == open => quote = None,
-            (None, sign) if sign.is_whitespace() => {
+            (None, sign) if sign.is_whitespace() && depth == 0 => {
                 if is_word {
                     words.push(std::mem::take(&mut word));
                 }

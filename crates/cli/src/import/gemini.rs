@@ -3,11 +3,26 @@
 use portcullis_engine::Outcome;
 use serde_json::Value;
 
-use super::{Fate, File, Import, shell};
+use super::{Fate, File, Import, parts, shell};
 
 /// Conditions that have no counterpart.
 const FOREIGN: &[&str] =
     &["argsPattern", "commandRegex", "toolAnnotations", "subagent", "interactive"];
+
+/// What else a rule may say; anything beyond these may be a condition.
+const KNOWN: &[&str] = &[
+    "toolName",
+    "toolNames",
+    "mcpName",
+    "commandPrefix",
+    "decision",
+    "priority",
+    "modes",
+    "denyMessage",
+    "allowRedirection",
+    "name",
+    "description",
+];
 
 /// One rule with what it is about.
 struct Rule {
@@ -36,21 +51,33 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
         from = start + 8;
         let text = source.to_string();
         let Some(rule) = read.get(number).and_then(Option::as_ref) else {
-            import.unmapped(file, line, &text, "no tool or no known decision");
+            import.unmapped(
+                file,
+                line,
+                &text,
+                "no tool, no known decision, or something it cannot be about",
+            );
             continue;
         };
-        if let Some(name) = FOREIGN.iter().find(|name| source.get(**name).is_some()) {
-            import.unmapped(file, line, &text, &format!("`{name}` has no counterpart"));
+        if let Some(why) = lost(source) {
+            import.unmapped(file, line, &text, &why);
             continue;
         }
-        let modes = source.get("modes").and_then(Value::as_array);
-        if modes.is_some_and(|modes| !modes.iter().any(|mode| mode == "default")) {
-            import.unmapped(file, line, &text, "it is not about the mode `default`");
+        let strange = source.as_object().into_iter().flatten();
+        let strange = strange.map(|(name, _)| name).find(|name| !KNOWN.contains(&name.as_str()));
+        if let Some(name) = strange
+            && rule.outcome == Outcome::Allow
+        {
+            let why = format!("`{name}` is not known; it may be a condition");
+            import.unmapped(file, line, &text, &why);
             continue;
         }
         // Ours is strictest-wins: an exception that outranks a stricter rule cannot be said.
-        let is_outranking = read.iter().flatten().any(|other| {
-            other.outcome > rule.outcome && other.priority < rule.priority && overlaps(rule, other)
+        let is_outranking = rules.iter().zip(&read).any(|(source, other)| {
+            other.as_ref().is_some_and(|other| {
+                let is_stricter = other.outcome > rule.outcome && other.priority < rule.priority;
+                is_stricter && lost(source).is_none() && overlaps(rule, other)
+            })
         });
         if is_outranking {
             import.unmapped(
@@ -67,6 +94,7 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
             became.push(match prefix {
                 // The source compares letters: `git` also means `github`.
                 Some(prefix) => (format!("Bash({}:*)", prefix.trim()), less),
+                None if strange.is_some() => (tool.clone(), Fate::Widened),
                 None => (tool.clone(), Fate::Exact),
             });
         }
@@ -76,6 +104,16 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Why a rule is not taken, whatever it decides.
+fn lost(source: &Value) -> Option<String> {
+    if let Some(name) = FOREIGN.iter().find(|name| source.get(**name).is_some()) {
+        return Some(format!("`{name}` has no counterpart"));
+    }
+    let modes = source.get("modes")?;
+    let is_ours = |modes: &Vec<Value>| modes.iter().any(|mode| mode == "default");
+    (!modes.as_array().is_some_and(is_ours)).then(|| "it is not about the mode `default`".into())
+}
+
 fn rule(source: &Value) -> Option<Rule> {
     let outcome = match source.get("decision")?.as_str()? {
         "allow" => Outcome::Allow,
@@ -83,18 +121,26 @@ fn rule(source: &Value) -> Option<Rule> {
         "deny" => Outcome::Deny,
         _ => return None,
     };
-    let texts = |name: &str| -> Vec<String> {
+    let texts = |name: &str| -> Option<Vec<String>> {
         match source.get(name) {
-            Some(Value::String(text)) => vec![text.clone()],
+            None => Some(Vec::new()),
+            Some(Value::String(text)) => Some(vec![text.clone()]),
             Some(Value::Array(items)) => {
-                items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+                items.iter().map(|item| item.as_str().map(str::to_owned)).collect()
             }
-            _ => Vec::new(),
+            Some(_) => None,
         }
     };
-    let tools = [texts("toolName"), texts("toolNames")].concat();
-    let server = source.get("mcpName").and_then(Value::as_str);
-    let prefixes = texts("commandPrefix");
+    let tools = [texts("toolName")?, texts("toolNames")?].concat();
+    let server = match source.get("mcpName") {
+        None => None,
+        Some(server) => Some(server.as_str()?),
+    };
+    let prefixes = texts("commandPrefix")?;
+    // Only commands begin with something.
+    if !prefixes.is_empty() && (server.is_some() || tools.iter().any(|tool| ours(tool) != "Bash")) {
+        return None;
+    }
     let mut about = Vec::new();
     for prefix in &prefixes {
         about.push(("Bash".to_owned(), Some(prefix.clone())));
@@ -128,18 +174,18 @@ fn overlaps(one: &Rule, other: &Rule) -> bool {
 fn settings(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     let settings = file.json()?;
     for (path, outcome) in [("/tools/exclude", Outcome::Deny), ("/tools/allowed", Outcome::Allow)] {
-        let rules = settings.pointer(path).and_then(Value::as_array).cloned().unwrap_or_default();
-        for text in rules.iter().filter_map(Value::as_str) {
-            let (tool, content) = match text.split_once('(') {
-                Some((tool, rest)) => (tool, rest.strip_suffix(')')),
-                None => (text, None),
-            };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        for text in import.texts(file, name, settings.pointer(path)) {
             let less = if outcome == Outcome::Allow { Fate::Narrowed } else { Fate::Partial };
-            let became = match content {
-                Some(prefix) => vec![(format!("Bash({}:*)", prefix.trim()), less)],
-                None => vec![(ours(tool), Fate::Exact)],
+            let (became, why) = match parts(text) {
+                Err(why) => (Vec::new(), why),
+                Ok((tool, None)) => (vec![(ours(tool), Fate::Exact)], ""),
+                Ok((tool, Some(prefix))) if ours(tool) == "Bash" => {
+                    (vec![(format!("Bash({}:*)", prefix.trim()), less)], "")
+                }
+                Ok(_) => (Vec::new(), "only commands begin with something"),
             };
-            import.rule(file, file.line_of(text), text, outcome, became, "");
+            import.rule(file, file.line_of(text), text, outcome, became, why);
         }
     }
     Ok(())

@@ -8,81 +8,92 @@ use super::{Fate, File, Import};
 /// Reads a profile's configuration.
 pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     let config = file.json()?;
-    let Some(exec) = config.get("execApproval") else { return Ok(()) };
-    let text = |name: &str| exec.get(name).and_then(Value::as_str);
-    if let Some(security) = text("security") {
+    let exec = config.get("execApproval");
+    let members = import.members(file, "execApproval", exec);
+    let get = |name: &str| members.iter().find(|(known, _)| *known == name).map(|it| it.1);
+    let mut word = |name: &str, known: &[&str]| {
+        let value = get(name).filter(|value| !value.is_null())?;
+        let word = import.text(file, name, Some(value))?;
+        if known.contains(&word) {
+            return Some(word);
+        }
+        let why = format!("it is none of {}", known.join(", "));
+        import.unmapped(file, file.line_of(name), &format!("{name}: {word}"), &why);
+        None
+    };
+    let security = word("security", &["deny", "allowlist", "full"]);
+    let ask = word("ask", &["off", "on-miss", "always"]);
+    let fallback = word("askFallback", &["deny", "allowlist", "full"]);
+    if let Some(security) = security {
         let is_open = security == "full" && !import.accepts_bypass;
         let (ours, fate) =
             if is_open { ("allowlist", Fate::Narrowed) } else { (security, Fate::Exact) };
         let why = if is_open { "`full` only with `--accept-bypass`" } else { "" };
         import.setting(file, "\"security\"", "exec.security", ours.into(), fate, why);
     }
-    if let Some(ask) = text("ask") {
+    if let Some(ask) = ask {
         import.setting(file, "\"ask\"", "exec.ask", ask.into(), Fate::Exact, "");
     }
-    match exec.get("timeoutMs").and_then(Value::as_i64) {
-        None => {}
-        Some(ms) if ms > 0 => {
-            let seconds = ms.unsigned_abs().div_ceil(1000);
-            import.setting(
-                file,
-                "\"timeoutMs\"",
-                "asks.deadline_s",
-                seconds.into(),
-                Fate::Exact,
-                "",
-            );
-        }
-        Some(_) => {
-            let line = file.line("\"timeoutMs\"");
-            import.unmapped(file, line, "timeoutMs: -1", "the default deadline holds");
-        }
+    deadline(import, file, get("timeoutMs"));
+    if let Some(fallback) = fallback {
+        let is_open = fallback != "deny" && !import.accepts_bypass;
+        let (ours, fate) = match fallback {
+            _ if is_open => ("deny", Fate::Narrowed),
+            "full" => ("allow", Fate::Exact),
+            "allowlist" => ("allow-covered", Fate::Exact),
+            _ => ("deny", Fate::Exact),
+        };
+        let why = if is_open { "only with `--accept-bypass`" } else { "" };
+        import.setting(file, "\"askFallback\"", "asks.fallback", ours.into(), fate, why);
     }
-    match text("askFallback") {
-        None => {}
-        Some("deny") => {
-            import.setting(
-                file,
-                "\"askFallback\"",
-                "asks.fallback",
-                "deny".into(),
-                Fate::Exact,
-                "",
-            );
-        }
-        Some(fallback) if import.accepts_bypass => {
-            let ours = if fallback == "full" { "allow" } else { "allow-covered" };
-            import.setting(file, "\"askFallback\"", "asks.fallback", ours.into(), Fate::Exact, "");
-        }
-        Some(_) => {
-            let why = "only with `--accept-bypass`";
-            import.setting(
-                file,
-                "\"askFallback\"",
-                "asks.fallback",
-                "deny".into(),
-                Fate::Narrowed,
-                why,
-            );
-        }
-    }
-    let list = exec.get("allowlist").and_then(Value::as_array).cloned().unwrap_or_default();
-    for entry in &list {
-        let pattern = entry.get("pattern").unwrap_or(entry).as_str().unwrap_or_default();
+    for entry in import.items(file, "allowlist", get("allowlist")) {
+        let pattern = entry.get("pattern").unwrap_or(entry);
+        let Some(pattern) = import.text(file, "pattern", Some(pattern)) else { continue };
         let line = file.line_of(pattern);
-        let prefix = pattern.strip_suffix(" **").filter(|prefix| !prefix.contains(['*', '?']));
-        let became = match prefix {
-            Some(prefix) => vec![(format!("Bash({prefix}:*)"), Fate::Narrowed)],
-            None if pattern.contains('?') => Vec::new(),
-            None if pattern.contains("**") => Vec::new(),
-            None => vec![(format!("Bash({pattern})"), Fate::Narrowed)],
-        };
-        let why = if became.is_empty() {
-            "`?` or `**` inside words"
-        } else {
-            "per act, never across `;` or `&&`"
-        };
-        import.rule(file, line, pattern, Outcome::Allow, became, why);
+        match covered(pattern) {
+            Ok(rule) => {
+                let became = vec![(rule, Fate::Narrowed)];
+                let why = "per act, never across `;` or `&&`";
+                import.rule(file, line, pattern, Outcome::Allow, became, why);
+            }
+            Err(why) => import.unmapped(file, line, pattern, why),
+        }
     }
     Ok(())
+}
+
+/// Takes the time to answer.
+fn deadline(import: &mut Import, file: &File<'_>, value: Option<&Value>) {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return };
+    match value.as_i64() {
+        Some(ms) if ms > 0 => {
+            let seconds = ms.unsigned_abs().div_ceil(1000);
+            let name = "\"timeoutMs\"";
+            import.setting(file, name, "asks.deadline_s", seconds.into(), Fate::Exact, "");
+        }
+        _ => {
+            let text = format!("timeoutMs: {value}");
+            import.unmapped(file, file.line_of("timeoutMs"), &text, "the default deadline holds");
+        }
+    }
+}
+
+/// The rule that covers no more than a pattern does.
+fn covered(pattern: &str) -> Result<String, &'static str> {
+    let pattern = pattern.trim();
+    if pattern.is_empty() {
+        return Err("an empty pattern covers nothing there");
+    }
+    let prefix = pattern.strip_suffix(" **").filter(|prefix| !prefix.contains(['*', '?']));
+    if let Some(prefix) = prefix {
+        return Ok(format!("Bash({prefix}:*)"));
+    }
+    if pattern.contains('?') || pattern.contains("**") {
+        return Err("`?` or `**` inside words");
+    }
+    // There it is one word, or what a word ends with; here it is any number of words.
+    if pattern.split_whitespace().any(|word| word == "*") || pattern.ends_with(":*") {
+        return Err("`*` stays within one word there and would not here");
+    }
+    Ok(format!("Bash({pattern})"))
 }

@@ -24,11 +24,15 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
         import.unmapped(file, line, action, "an action for every tool; set the mode instead");
         return Ok(());
     }
-    for (key, value) in permission.as_object().into_iter().flatten() {
+    for (key, value) in import.members(file, "permission", Some(permission)) {
         let rows: Vec<(String, String)> = match value {
             Value::String(action) => vec![("*".to_owned(), action.clone())],
             Value::Object(rows) => in_order(file, key, rows),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Vec::new(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+                let text = format!("{key}: {value}");
+                import.unmapped(file, file.line_of(key), &text, "the action is unknown");
+                continue;
+            }
         };
         for (number, (glob, action)) in rows.iter().enumerate() {
             let text = format!("{key}: {glob}: {action}");
@@ -52,7 +56,9 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
                 );
                 continue;
             }
-            one(import, file, line, &text, key, glob, outcome);
+            // Behind what it allows, a catch-all that asks takes that back.
+            let is_last = rows.iter().take(number).any(|(_, action)| action == "allow");
+            one(import, file, line, &text, (key, glob), outcome, is_last);
         }
     }
     Ok(())
@@ -63,9 +69,9 @@ fn one(
     file: &File<'_>,
     line: usize,
     text: &str,
-    key: &str,
-    glob: &str,
+    (key, glob): (&str, &str),
     outcome: Outcome,
+    is_last: bool,
 ) {
     let tool = match key {
         "bash" => "Bash",
@@ -79,9 +85,10 @@ fn one(
         "external_directory" if outcome == Outcome::Allow && glob != "*" => {
             return import.directory(file, glob.trim_end_matches("/**").trim_end_matches("/*"));
         }
+        "*" if glob == "*" && outcome == Outcome::Ask && is_first(file) => "*",
         _ => return import.unmapped(file, line, text, "it has no counterpart"),
     };
-    if glob == "*" && outcome == Outcome::Ask {
+    if glob == "*" && outcome == Outcome::Ask && !is_last {
         return import.setting(
             file,
             &format!("\"{key}\""),
@@ -99,6 +106,13 @@ fn one(
         (_, glob) => (vec![(format!("{tool}({})", path_pattern(glob)), Fate::Exact)], ""),
     };
     import.rule(file, line, text, outcome, became, why);
+}
+
+/// Whether what is said about every tool stands before all else, which then takes it back.
+fn is_first(file: &File<'_>) -> bool {
+    let behind = file.text.split_once("\"permission\"").map_or("", |(_, behind)| behind);
+    let members = behind.split_once('{').map_or("", |(_, members)| members);
+    members.trim_start().starts_with("\"*\"")
 }
 
 /// The rows of an object in the order of the file: the last one that fits counts there.

@@ -65,6 +65,9 @@ pub fn is_broad(rule: &str) -> bool {
     let Some(content) = rule.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(')')) else {
         return false;
     };
+    if content.trim().is_empty() {
+        return true;
+    }
     let first = content.split([' ', ':']).next().unwrap_or_default();
     let name = first.rsplit('/').next().unwrap_or(first);
     // A whole command line is as narrow as it can be.

@@ -28,7 +28,8 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
             let real = path.canonicalize().with_context(|| format!("`{shown}` leads nowhere"))?;
             if directory.is_none_or(|directory| !real.starts_with(directory)) {
                 bail!(
-                    "`{shown}` is a link out of its directory; install there instead: `{}`",
+                    "`{shown}` is a link out of its directory, to `{}`; put a file in its place \
+                     and install again",
                     real.display()
                 );
             }

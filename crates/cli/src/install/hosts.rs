@@ -138,12 +138,27 @@ pub fn find(name: &str) -> anyhow::Result<&'static Host> {
 impl Host {
     /// The file that is changed or written.
     pub fn file(&self, scope: Scope, ground: &Ground) -> anyhow::Result<PathBuf> {
+        if let Some(file) = self.place(scope, ground) {
+            return Ok(file);
+        }
+        let all = [Scope::User, Scope::Project, Scope::System].into_iter();
+        let known: Vec<&str> =
+            all.filter(|scope| self.place(*scope, ground).is_some()).map(Scope::name).collect();
+        bail!(
+            "`{}` has no {} scope here; use `--scope {}`",
+            self.name,
+            scope.name(),
+            known.join("` or `--scope ")
+        )
+    }
+
+    fn place(&self, scope: Scope, ground: &Ground) -> Option<PathBuf> {
         let Ground { home, project, .. } = ground;
         let own = |variable: &str, default: &str| {
             (ground.variable)(variable).unwrap_or_else(|| home.join(default))
         };
         let config = || own("XDG_CONFIG_HOME", ".config");
-        Ok(match (self.name, scope) {
+        Some(match (self.name, scope) {
             ("claude", Scope::User) => own("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"),
             ("claude", Scope::Project) => project.join(".claude/settings.json"),
             ("claude", Scope::System) => "/etc/claude-code/managed-settings.json".into(),
@@ -179,7 +194,7 @@ impl Host {
             ("droid", Scope::Project) => project.join(".factory/hooks.json"),
             ("cline", Scope::User) => home.join("Documents/Cline/Hooks/PreToolUse"),
             ("cline", Scope::Project) => project.join(".clinerules/hooks/PreToolUse"),
-            (name, scope) => bail!("`{name}` has no {} scope here", scope.name()),
+            _ => return None,
         })
     }
 
@@ -205,7 +220,7 @@ impl Host {
                 return Ok(before.to_owned());
             }
         }
-        let mut text = self.without(before)?;
+        let mut text = self.without(before, None)?;
         for (event, item) in wanted {
             text = match self.shape {
                 Shape::First => {
@@ -223,11 +238,12 @@ impl Host {
     }
 
     /// The text of the file without our entries; empty for a file of our own.
-    pub fn without(&self, text: &str) -> anyhow::Result<String> {
+    /// Empty lists and objects that stood there before us stay.
+    pub fn without(&self, text: &str, before: Option<&str>) -> anyhow::Result<String> {
         if self.shape == Shape::Whole || text.trim().is_empty() {
             return Ok(String::new());
         }
-        jsonc::remove(text, &|value| self.is_ours(value))
+        jsonc::remove(text, before, &|value| self.is_ours(value))
     }
 
     /// Our entries in the text of a file.

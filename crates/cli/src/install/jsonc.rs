@@ -83,7 +83,10 @@ pub fn insert(text: &str, path: &[&str], item: &str, is_first: bool) -> anyhow::
     let mut node = &read(text)?;
     for (depth, name) in path.iter().enumerate() {
         if !matches!(node.kind, Kind::Object(_)) {
-            bail!("`{}` is no object", path.get(..depth).unwrap_or_default().join("."));
+            match path.get(..depth).unwrap_or_default() {
+                [] => bail!("what stands in it is no object"),
+                above => bail!("`{}` is no object", above.join(".")),
+            }
         }
         let Some(found) = member(node, name) else {
             let rest = path.get(depth + 1..).unwrap_or_default();
@@ -113,11 +116,17 @@ pub fn ensure(text: &str, name: &str, json: &str) -> anyhow::Result<String> {
     Ok(put(text, &node, &format!("\"{name}\": {json}"), true))
 }
 
-/// The text without the items, at any depth, that are ours; and without what they leave empty.
+/// The text without the items, at any depth, that are ours; and without what they leave empty,
+/// unless it stood in the text before us.
 ///
 /// # Errors
 /// The text is none.
-pub fn remove(text: &str, is_ours: &dyn Fn(&Value) -> bool) -> anyhow::Result<String> {
+pub fn remove(
+    text: &str,
+    before: Option<&str>,
+    is_ours: &dyn Fn(&Value) -> bool,
+) -> anyhow::Result<String> {
+    let stood = before.and_then(|before| read(before).ok());
     let mut text = text.to_owned();
     for _ in 0..1000 {
         let root = read(&text)?;
@@ -128,7 +137,7 @@ pub fn remove(text: &str, is_ours: &dyn Fn(&Value) -> bool) -> anyhow::Result<St
         let mut at = around(&text, place);
         text = cut(&text, place);
         // What became empty by it goes too, from the inside out.
-        while let Some(emptied) = find_emptied(&read(&text)?, at) {
+        while let Some(emptied) = find_emptied(&read(&text)?, at, stood.as_ref()) {
             at = around(&text, emptied);
             text = cut(&text, emptied);
         }
@@ -202,7 +211,7 @@ fn find_ours(text: &str, node: &Node, is_ours: &dyn Fn(&Value) -> bool) -> Optio
 
 /// The item or member around a place whose lists are all empty: a group without hooks, an event
 /// without groups, hooks without events.
-fn find_emptied(root: &Node, at: usize) -> Option<Place> {
+fn find_emptied(root: &Node, at: usize, stood: Option<&Node>) -> Option<Place> {
     let is_empty = |node: &Node| match &node.kind {
         Kind::Object(members) => members.is_empty(),
         Kind::Array(items) => items.is_empty(),
@@ -215,16 +224,20 @@ fn find_emptied(root: &Node, at: usize) -> Option<Place> {
         })
     };
     let around = |node: &Node| node.start <= at && at <= node.end;
-    let inner: Vec<&Node> = match &root.kind {
-        Kind::Object(members) => members.iter().map(|member| &member.value).collect(),
-        Kind::Array(items) => items.iter().collect(),
+    let inner: Vec<(&Node, Option<&Node>)> = match &root.kind {
+        Kind::Object(members) => {
+            let before = |name: &str| Some(&member(stood?, name)?.value);
+            members.iter().map(|member| (&member.value, before(&member.name))).collect()
+        }
+        Kind::Array(items) => items.iter().map(|item| (item, None)).collect(),
         Kind::Plain => Vec::new(),
     };
-    let (node, place) = inner.into_iter().zip(places(root)).find(|(node, _)| around(node))?;
+    let mut inner = inner.into_iter().zip(places(root));
+    let ((node, stood), place) = inner.find(|((node, _), _)| around(node))?;
     if is_empty(node) || (matches!(root.kind, Kind::Array(_)) && is_group(node)) {
-        return Some(place);
+        return stood.is_none().then_some(place);
     }
-    find_emptied(node, at)
+    find_emptied(node, at, stood)
 }
 
 /// Cuts out an item, with one comma and the blanks beside it.
@@ -255,14 +268,16 @@ fn cut(text: &str, place: Place) -> String {
 fn put(text: &str, node: &Node, item: &str, is_first: bool) -> String {
     let places = places(node);
     let is_on_lines = text.get(node.start..node.end).unwrap_or_default().contains('\n');
+    let end = line_end(text);
     let blank = |start: usize| {
-        if is_on_lines { format!("\n{}", indent(text, start)) } else { " ".to_owned() }
+        if is_on_lines { format!("{end}{}", indent(text, start)) } else { " ".to_owned() }
     };
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     let (Some(first), Some(last)) = (places.first(), places.last()) else {
         let own = indent(text, node.start);
         let behind = part(node.start + 1, text.len()).trim_start();
-        return format!("{}\n{own}  {item}\n{own}{behind}", part(0, node.start + 1));
+        let deeper = step(text);
+        return format!("{}{end}{own}{deeper}{item}{end}{own}{behind}", part(0, node.start + 1));
     };
     if is_first {
         let blank = blank(first.start);
@@ -279,6 +294,21 @@ fn put(text: &str, node: &Node, item: &str, is_first: bool) -> String {
         blank(last.start),
         part(last.end + between.len(), text.len())
     )
+}
+
+/// How the lines of a text end.
+fn line_end(text: &str) -> &'static str {
+    match text.split_once('\n') {
+        Some((first, _)) if first.ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+/// By how much a text is indented: as its first line that is.
+fn step(text: &str) -> &str {
+    let blanks = |line: &'_ str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let first = text.lines().find(|line| blanks(line) > 0 && !line.trim().is_empty());
+    first.and_then(|line| line.get(..blanks(line))).unwrap_or("  ")
 }
 
 /// The blanks that the line of a place begins with.
@@ -452,11 +482,10 @@ mod tests {
                 assert_eq!(find(&put, &is_ours).unwrap().len(), 1, "{put}");
                 let all = value(&put, &root);
                 let _ = path.iter().fold(&all, |value, name| &value[*name]).as_array().unwrap();
-                let gone = remove(&put, &is_ours).unwrap();
+                let gone = remove(&put, Some(text), &is_ours).unwrap();
                 let want = value(text, &read(text).unwrap());
                 let got = value(&gone, &read(&gone).unwrap());
-                let same = got == want || text.contains("{}");
-                assert!(same, "{text} became {gone}");
+                assert_eq!(got, want, "{text} became {gone}");
                 if path.len() == 1 || text == TEXT {
                     assert_eq!(gone, text, "to the byte");
                 }
@@ -464,6 +493,26 @@ mod tests {
                     assert_eq!(gone.contains(comment), text.contains(comment), "{gone}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_stood_empty_before_us_stays() {
+        let text = "{\"hooks\": {\"Pre\": [ /* none */ ]}, \"a\": 1}";
+        let put = insert(text, &["hooks", "Pre"], "{\"ours\":true}", false).unwrap();
+        let put = insert(&put, &["hooks", "Post"], "{\"ours\":true}", false).unwrap();
+        let gone = remove(&put.replace('1', "2"), Some(text), &is_ours).unwrap();
+        assert!(gone.contains("/* none */") && !gone.contains("Post"), "{gone}");
+        let gone = remove(&put, None, &is_ours).unwrap();
+        assert!(!gone.contains("hooks"), "{gone}");
+    }
+
+    #[test]
+    fn lines_end_and_begin_as_they_do_in_the_file() {
+        for text in ["{\r\n\t\"a\": {}\r\n}\r\n", "{\r\n\t\"hooks\": {}\r\n}\r\n"] {
+            let put = insert(text, &["hooks", "Pre"], "{\"ours\":true}", false).unwrap();
+            assert_eq!(put.matches('\n').count(), put.matches("\r\n").count(), "{put:?}");
+            assert!(put.lines().all(|line| !line.contains("\t ")), "{put:?}");
         }
     }
 

@@ -203,7 +203,7 @@ fn fault(fault: Fault) -> (StatusCode, Refused) {
 fn refuse(shut: Shut) -> Response {
     match shut {
         Shut::NoKey => refused(StatusCode::UNAUTHORIZED, "Unauthorized"),
-        Shut::Host | Shut::Origin | Shut::UnknownKey | Shut::Role => {
+        Shut::Host | Shut::Origin | Shut::Mark | Shut::UnknownKey | Shut::Role => {
             refused(StatusCode::FORBIDDEN, "Forbidden")
         }
     }
@@ -215,13 +215,15 @@ fn refuse_agent(shut: Shut) -> Response {
         Shut::NoKey | Shut::UnknownKey | Shut::Role => {
             refused(StatusCode::UNAUTHORIZED, "Unauthorized")
         }
-        Shut::Host | Shut::Origin => refused(StatusCode::FORBIDDEN, "Forbidden"),
+        Shut::Host | Shut::Origin | Shut::Mark => refused(StatusCode::FORBIDDEN, "Forbidden"),
     }
 }
 
 fn refuse_socket(shut: Shut) -> Response {
     match shut {
         Shut::NoKey | Shut::UnknownKey => refused(StatusCode::UNAUTHORIZED, "Unauthorized"),
-        Shut::Host | Shut::Origin | Shut::Role => refused(StatusCode::FORBIDDEN, "Forbidden"),
+        Shut::Host | Shut::Origin | Shut::Mark | Shut::Role => {
+            refused(StatusCode::FORBIDDEN, "Forbidden")
+        }
     }
 }

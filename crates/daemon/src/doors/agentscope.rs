@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, patch, post, put};
@@ -23,7 +23,7 @@ use crate::authority::{Answered, Fault, Seen, Submission, decision_of};
 use crate::config::Config;
 use crate::doors::ask_id;
 use crate::error::{ApiError, json_response};
-use crate::extract::{Bytes, Query};
+use crate::extract::{Bytes, Named, Query};
 use crate::identity::Caller;
 use crate::router::{MOST_BYTES, Route, Who, refuse};
 
@@ -126,7 +126,7 @@ async fn check(Bytes(body): Bytes) -> Result<Response, ApiError> {
 async fn show(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
     query: Query,
 ) -> Result<Response, ApiError> {
     query.only(&["wait"])?;
@@ -249,7 +249,7 @@ fn refused(ask: &str, error: &ApiError) -> Value {
 async fn read(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
+    Named(name): Named,
 ) -> Result<Response, ApiError> {
     let session = session(&app, &caller, &name).await?;
     shown(&app, &session)
@@ -259,7 +259,7 @@ async fn read(
 async fn replace(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
+    Named(name): Named,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let session = session(&app, &caller, &name).await?;
@@ -271,7 +271,7 @@ async fn replace(
 async fn change(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
+    Named(name): Named,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let session = session(&app, &caller, &name).await?;

@@ -82,7 +82,7 @@ fn refuse(shut: Shut) -> Response {
     use axum::response::IntoResponse;
     match shut {
         Shut::NoKey | Shut::UnknownKey | Shut::Role => ApiError::unauthorized().into_response(),
-        Shut::Host | Shut::Origin => refuse_plainly(shut),
+        Shut::Host | Shut::Origin | Shut::Mark => refuse_plainly(shut),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use futures_util::{StreamExt, stream};
@@ -17,7 +17,7 @@ use crate::App;
 use crate::authority::Gone;
 use crate::doors::ask_id;
 use crate::error::{ApiError, json_response};
-use crate::extract::{Bytes, Query};
+use crate::extract::{Bytes, Named, Query};
 use crate::identity::Caller;
 
 /// So many of one request are answered at once: they share their commits.
@@ -78,7 +78,7 @@ pub async fn list(
 pub async fn show(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
     query: Query,
 ) -> Result<Response, ApiError> {
     query.only(&["wait_ms"])?;
@@ -100,7 +100,7 @@ pub async fn show(
 pub async fn withdraw(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
 ) -> Result<Response, ApiError> {
     let record = visible(&app, &caller, &id).await?;
     let by = &record.ask.asker.agent;
@@ -112,7 +112,7 @@ pub async fn withdraw(
 pub async fn decide(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let answer: Answer = body::read(&body)?;

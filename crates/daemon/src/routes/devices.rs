@@ -1,6 +1,6 @@
 //! `/v1/devices`: devices that act as the approver who paired them.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use base64::Engine;
@@ -19,7 +19,7 @@ use crate::App;
 use crate::chance;
 use crate::doors::multica::Answered;
 use crate::error::{ApiError, json_response};
-use crate::extract::{Bytes, Query};
+use crate::extract::{Bytes, Named, Query};
 use crate::identity::Caller;
 
 /// How long a token is good.
@@ -81,7 +81,7 @@ pub async fn pair(
 pub async fn accept(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let said: Accept = body::read(&body)?;
@@ -96,7 +96,7 @@ pub async fn accept(
 pub async fn revoke(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
 ) -> Result<Response, ApiError> {
     let id: Id = id.parse().map_err(|_| no_such())?;
     let devices = app.authority.store().devices().await?;

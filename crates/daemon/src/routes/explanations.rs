@@ -1,6 +1,6 @@
 //! Explanations: why an ask was opened, why a past call was judged so, what an edit would change.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_store::AuditFilter;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::App;
 use crate::authority::explaining::{Explained, When};
 use crate::error::{ApiError, json_response};
-use crate::extract::{Bytes, Query};
+use crate::extract::{Bytes, Named, Query};
 use crate::identity::Caller;
 use crate::routes::asks::visible;
 use crate::routes::calls::verdict_text;
@@ -23,7 +23,7 @@ use crate::routes::calls::verdict_text;
 pub async fn of_ask(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
     query: Query,
 ) -> Result<Response, ApiError> {
     let when = when(&query)?;
@@ -37,7 +37,7 @@ pub async fn of_ask(
 pub async fn of_call(
     State(app): State<App>,
     caller: Caller,
-    Path(cursor): Path<String>,
+    Named(cursor): Named,
     query: Query,
 ) -> Result<Response, ApiError> {
     let when = when(&query)?;
@@ -61,7 +61,7 @@ pub async fn of_call(
 pub async fn check(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let input = body::read::<Changed>(&body)?.read()?;

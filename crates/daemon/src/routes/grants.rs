@@ -1,6 +1,6 @@
 //! Grants: what wide approvals left behind, and taking them back.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::Ask;
@@ -13,7 +13,7 @@ use portcullis_wire::grants::{Example, Grant, Grants, NewGrant, NewPreview, Prev
 
 use crate::App;
 use crate::error::{ApiError, json_response};
-use crate::extract::{Bytes, Query};
+use crate::extract::{Bytes, Named, Query};
 use crate::identity::Caller;
 use crate::routes::asks::visible;
 
@@ -111,7 +111,7 @@ fn example(ask: &Ask) -> Example {
 pub async fn revoke(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
 ) -> Result<Response, ApiError> {
     let gone = || ApiError::not_found("no such grant");
     let id = id.parse().map_err(|_| gone())?;

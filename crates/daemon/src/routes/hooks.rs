@@ -3,7 +3,7 @@
 //! A host that gets an error runs the tool, so that everything but a bad credential is answered
 //! with a document: what cannot be read or judged is denied in the host's words.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use portcullis_hook::answer::{Answer, Printed};
@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use super::calls;
 use crate::App;
 use crate::error::ApiError;
-use crate::extract::{BadBody, Bytes, Query};
+use crate::extract::{BadBody, Bytes, Named, Query};
 use crate::identity::Caller;
 
 /// `POST /v1/hooks/{host}[?wait_ms=]`: a host asks in its own words.
 pub async fn answer(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
+    Named(name): Named,
     query: Result<Query, ApiError>,
     body: Result<Bytes, BadBody>,
 ) -> Result<Response, ApiError> {

@@ -1,6 +1,6 @@
 //! Keys: made, listed without their secrets, revoked.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::key::LOCAL;
@@ -11,7 +11,7 @@ use portcullis_wire::grants::{self, Key, Keys};
 
 use crate::App;
 use crate::error::{ApiError, json_response};
-use crate::extract::Bytes;
+use crate::extract::{Bytes, Named};
 use crate::identity::{Caller, NewKey, key_entry, make_key};
 
 /// `GET /v1/keys`: every key, oldest first.
@@ -48,7 +48,7 @@ pub async fn make(
 pub async fn revoke(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
 ) -> Result<Response, ApiError> {
     let gone = || ApiError::not_found("no such key");
     let id = id.parse().map_err(|_| gone())?;

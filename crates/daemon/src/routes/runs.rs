@@ -1,6 +1,6 @@
 //! Runs and sessions: how long grants reach, and in which mode calls are judged.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::Role;
@@ -17,7 +17,7 @@ use crate::App;
 use crate::authority::runs::{self, About, Ending, Status};
 use crate::chance;
 use crate::error::{ApiError, json_response};
-use crate::extract::{Bytes, Query};
+use crate::extract::{Bytes, Named, Query};
 use crate::identity::Caller;
 
 /// `GET /v1/runs`: runs that go on.
@@ -105,7 +105,7 @@ fn check(new: &NewRun, name: &str) -> Result<(), ApiError> {
 pub async fn end(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
+    Named(name): Named,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let said: EndRun = if body.is_empty() { EndRun::default() } else { body::read(&body)? };
@@ -147,7 +147,7 @@ pub async fn end(
 pub async fn change_session(
     State(app): State<App>,
     caller: Caller,
-    Path(name): Path<String>,
+    Named(name): Named,
     Bytes(body): Bytes,
 ) -> Result<Response, ApiError> {
     let change: SessionChange = body::read(&body)?;

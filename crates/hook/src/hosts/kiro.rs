@@ -10,7 +10,11 @@ const EVENTS: &[(&str, Part)] = &[("preToolUse", Part::Gate), ("PreToolUse", Par
 
 fn read(given: &Given<'_>) -> Result<Call, Failure> {
     let fields = given.fields;
-    let (event, part) = given.event(EVENTS)?;
+    // Its releases spell the one event in two ways, and the arguments may have the other.
+    let said = fields.text("hook_event_name")?;
+    let named = given.options.event.as_ref();
+    let same = named.filter(|named| said.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(named)));
+    let (event, part) = given.event_of(same.cloned().or(said), EVENTS)?;
     Ok(Call {
         host: "kiro",
         part,

@@ -58,8 +58,7 @@ pub fn check(bytes: &[u8]) -> Result<Check, Error> {
         Error::invalid(format!("not UTF-8 from byte {} on", error.valid_up_to()))
     })?;
     let body = json::value(text).map_err(Error::invalid)?;
-    let mut body =
-        Fields::new("the body", body, &["context", "tool_call", "cwd", "home", "tools"])?;
+    let mut body = Fields::new(BODY, body, &["context", "tool_call", "cwd", "home", "tools"])?;
     let call = body.take("tool_call").ok_or_else(|| missing("tool_call"))?;
     let mut call = Fields::new("tool_call", call, &["id", "name", "input"])?;
     let tool = call.text("name")?.ok_or_else(|| missing("tool_call.name"))?;
@@ -150,6 +149,9 @@ fn rule_text(place: &str, tool: &str, behavior: &str, rule: Value) -> Result<Str
     }
 }
 
+/// What the outermost object is called.
+const BODY: &str = "the body";
+
 /// An object whose members are taken out one by one.
 struct Fields {
     place: String,
@@ -164,7 +166,8 @@ impl Fields {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known are {}", known.join(", ")),
             };
-            return Err(Error::invalid(format!("unknown field `{name}` in `{place}`; {way_out}")));
+            let place = if place == BODY { place.to_owned() } else { format!("`{place}`") };
+            return Err(Error::invalid(format!("unknown field `{name}` in {place}; {way_out}")));
         }
         Ok(Fields { place: place.to_owned(), members })
     }
@@ -198,7 +201,7 @@ impl Fields {
 
     fn full(&self, name: &str) -> String {
         match self.place.as_str() {
-            "the body" => name.to_owned(),
+            BODY => name.to_owned(),
             place => format!("{place}.{name}"),
         }
     }
@@ -209,6 +212,9 @@ fn missing(name: &str) -> Error {
 }
 
 fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
+    if let (Value::Number(number), "a whole number") = (found, wanted) {
+        return Error::invalid(format!("`{name}` must be {wanted} of 0 or more, not `{number}`"));
+    }
     Error::invalid(format!("`{name}` must be {wanted}, not {}", kind(found)))
 }
 

@@ -28,7 +28,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("r",          "reject, with what the agent is told"),
     ("e",          "edit and approve: the verdict about the new call comes first"),
     ("t",          "why it was asked: every act, and what held it"),
-    ("x, X",       "marks this ask, all of its kind; then a and r answer them together"),
+    ("x, X",       "marks this ask, all of its kind; a and r then answer them all"),
     ("?",          "this page"),
     ("q",          "ends; everything goes on waiting"),
     ("",           ""),

@@ -1,6 +1,6 @@
 //! Enabling: a destructive call may run after all, exactly it, for a while and so many times.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::key::LOCAL;
@@ -15,7 +15,7 @@ use crate::App;
 use crate::authority::Fault;
 use crate::chance;
 use crate::error::json_response;
-use crate::extract::{BadBody, Bytes};
+use crate::extract::{BadBody, Bytes, Named};
 use crate::identity::Caller;
 use crate::routes::grants;
 
@@ -85,11 +85,7 @@ pub async fn enable(
 }
 
 /// `DELETE /api/permissions/enable/{grantId}`: takes an enabling back.
-pub async fn disable(
-    State(app): State<App>,
-    caller: Caller,
-    Path(grant_id): Path<String>,
-) -> Response {
+pub async fn disable(State(app): State<App>, caller: Caller, Named(grant_id): Named) -> Response {
     let Ok(id) = grant_id.parse() else { return not_found() };
     let owner = match grants::find(&app, &caller, id).await {
         Ok(Some(record)) => record.grant.owner,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::{Answer, Ask, Decision, Reply, Role, Scope};
@@ -19,7 +19,7 @@ use crate::App;
 use crate::authority::{Fault, decision_of};
 use crate::doors::{ask_id, hook_text};
 use crate::error::{ApiError, json_response};
-use crate::extract::{BadBody, Bytes, Query};
+use crate::extract::{BadBody, Bytes, Named, Query};
 use crate::identity::Caller;
 use crate::router::Shut;
 
@@ -63,7 +63,7 @@ pub async fn list(
 pub async fn show(
     State(app): State<App>,
     caller: Caller,
-    Path(id): Path<String>,
+    Named(id): Named,
     query: Result<Query, ApiError>,
 ) -> Response {
     let Ok(query) = query else { return refused(StatusCode::BAD_REQUEST, "Invalid query") };

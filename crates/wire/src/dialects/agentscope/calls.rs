@@ -4,7 +4,7 @@ use portcullis_approval as approval;
 use portcullis_approval::{Reply, Scope};
 use serde_json::{Map, Value, json};
 
-use super::{Decision, Fields, missing, rule_text, wrong};
+use super::{BODY, Decision, Fields, missing, rule_text, wrong};
 use crate::errors::Error;
 use crate::json;
 use portcullis_engine::verdict::{self as engine, Outcome};
@@ -37,7 +37,7 @@ pub struct Call {
 /// It is not one; the message names the field.
 pub fn call(bytes: &[u8]) -> Result<Call, Error> {
     let known = ["session_id", "tool_call", "cwd", "agent_id", "wait_seconds"];
-    let mut body = Fields::new("the body", value(bytes)?, &known)?;
+    let mut body = Fields::new(BODY, value(bytes)?, &known)?;
     let session = body.text("session_id")?.ok_or_else(|| missing("session_id"))?;
     crate::body::name("session_id", &session)?;
     let (id, tool, input) = tool_call(&mut body)?;
@@ -74,9 +74,9 @@ pub fn confirm(bytes: &[u8]) -> Result<(Vec<Confirmed>, bool), Error> {
         members.contains_key("results").then(|| members.remove("results")).flatten()
     });
     match list {
-        None => Ok((vec![confirmed("the body", value)?], false)),
+        None => Ok((vec![confirmed(BODY, value)?], false)),
         Some(Value::Array(results)) => {
-            Fields::new("the body", value, &["results"])?;
+            Fields::new(BODY, value, &["results"])?;
             let place = |index: usize| format!("results[{index}]");
             let results = results.into_iter().enumerate();
             let read = results.map(|(index, result)| confirmed(&place(index), result));
