@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod compound;
+mod counts;
 pub(crate) mod dashes;
 mod endless;
 mod expand;
@@ -36,6 +37,7 @@ use crate::place::Ground;
 use crate::usage::Unknown;
 use crate::world::World;
 
+pub(crate) use counts::counts;
 pub use dashes::Dashes;
 pub use refused::Unread;
 pub use sets::Sets;
