@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod compound;
+mod counts;
 pub(crate) mod dashes;
 mod decoded;
 mod endless;
@@ -39,6 +40,7 @@ use crate::place::Ground;
 use crate::usage::Unknown;
 use crate::world::World;
 
+pub(crate) use counts::counts;
 pub use dashes::Dashes;
 pub(crate) use refused::Heard;
 pub use refused::Unread;

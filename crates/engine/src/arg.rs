@@ -3,11 +3,13 @@
 mod braces;
 mod shape;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use portcullis_shell::{List, Part, PartKind, Place, Span, TaintKind, Tree, Value, Word};
 
 use shape::{Braces, Shape};
+
+use crate::analysis::Sets;
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,8 +125,8 @@ pub struct Known<'a> {
     pub homes: &'a BTreeMap<String, String>,
     /// Variables of loops and what they hold in this round.
     pub round: &'a [(&'a str, &'a str)],
-    /// Variables that hold numbers, where one number is as good as another.
-    pub numbers: Option<&'a BTreeSet<String>>,
+    /// What the script sets, where one number is as good as another.
+    pub numbers: Option<&'a Sets>,
 }
 
 /// The arguments a list of words stands for.

@@ -181,6 +181,7 @@ fn page(lists: &BTreeMap<String, Vec<String>>, groups: &[Group]) -> String {
     for (name, lines) in lists {
         let _ = writeln!(out, "| {name} | {} |", lines.len());
     }
+    out.push_str(&rounds());
     for (title, is_due) in
         [("Asks that are due", true), ("Asks that nobody needs, and why they stay", false)]
     {
@@ -194,6 +195,29 @@ fn page(lists: &BTreeMap<String, Vec<String>>, groups: &[Group]) -> String {
             let (reason, len) = (&group.reason, group.commands.len());
             let _ = writeln!(out, "| {reason} | {len} | {} |", shown.join(", "));
         }
+    }
+    out
+}
+
+/// How many lines asked that nobody had judged before, when they were written and afterwards.
+fn rounds() -> String {
+    let text = fs::read_to_string(directory().join("rounds.toml")).unwrap();
+    let table: Table = text.parse().unwrap();
+    let mut out = String::from(
+        "\n## Lines that were new\n\n\
+         What asked without need when the lines were first judged is what to expect of unseen ones.\n\n\
+         | Lines | Due | Without need, at first | Without need, now |\n| --- | --- | --- | --- |\n",
+    );
+    for round in table["round"].as_array().unwrap() {
+        let count = |key: &str| round[key].as_integer().unwrap();
+        let (lines, due) = (count("lines"), count("due"));
+        let share = |asked: i64| {
+            let share = asked * 10_000 / (lines - due);
+            format!("{asked} ({}.{:02} %)", share / 100, share % 100)
+        };
+        let (first, now) = (share(count("first")), share(count("now")));
+        let what = round["what"].as_str().unwrap();
+        let _ = writeln!(out, "| {lines}: {what} | {due} | {first} | {now} |");
     }
     out
 }

@@ -5,8 +5,8 @@
 
 use portcullis_shell::{Dialect, Word};
 
-use super::sets;
 use super::walk::Walk;
+use super::{counts, sets};
 
 /// Variables of the shell that always hold numbers.
 const NUMBERS: [&str; 14] = [
@@ -44,7 +44,8 @@ impl Walk<'_, '_> {
         let is_number = |name: &str| {
             NUMBERS.contains(&name) || sets.is_some_and(|sets| sets.numbers.contains(name))
         };
-        if !is_all && !is_certain(text, &is_number) {
+        let is_counted = sets.is_some_and(|sets| sets.counts);
+        if !is_all && !is_certain(text, is_counted, &is_number) {
             let span = self.span(word.span);
             self.analysis.push_unknown("arithmetic on values that are not known", span);
         }
@@ -122,7 +123,7 @@ fn conversions(format: &[u8]) -> Vec<bool> {
 }
 
 /// Whether an expression holds nothing but numbers, operators and names of numbers.
-fn is_certain(text: &[u8], is_number: &dyn Fn(&str) -> bool) -> bool {
+fn is_certain(text: &[u8], is_counted: bool, is_number: &dyn Fn(&str) -> bool) -> bool {
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         let rest = text.get(at..).unwrap_or_default();
@@ -137,9 +138,10 @@ fn is_certain(text: &[u8], is_number: &dyn Fn(&str) -> bool) -> bool {
             continue;
         }
         // What a command counts is a number.
-        if rest.starts_with(b"$(")
+        if is_counted
+            && rest.starts_with(b"$(")
             && let Some(end) = rest.iter().position(|byte| *byte == b')')
-            && sets::counts(&String::from_utf8_lossy(rest.get(..=end).unwrap_or_default()))
+            && counts::counts(&String::from_utf8_lossy(rest.get(..=end).unwrap_or_default()))
         {
             at += end + 1;
             continue;

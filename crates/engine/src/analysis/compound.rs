@@ -143,9 +143,12 @@ impl Walk<'_, '_> {
         let feed = std::mem::replace(&mut self.analysis.feed, Feed::Unknown);
         let had_moved = std::mem::replace(&mut self.analysis.has_moved, false);
         let (first, joins) = (self.analysis.found.acts.len(), self.analysis.found.syntax.len());
+        let around = self.analysis.state.rounds.len();
+        self.begin_calls(name, body);
         for command in self.tree.list(body) {
             self.command(command);
         }
+        self.analysis.state.rounds.truncate(around);
         self.analysis.feed = feed;
         self.bomb(name, first, joins);
         // Wherever the body goes, also from a place that is not known, the script is then.

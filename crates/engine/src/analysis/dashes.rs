@@ -13,6 +13,9 @@ use crate::catalog::{self, Format, Prints, ValueKind};
 use crate::effect::{Effect, Target};
 use crate::usage::Usage;
 
+/// Variables that name the user and the machine, and begin with no dash as they are found.
+const OWN: [&str; 3] = ["HOSTNAME", "LOGNAME", "USER"];
+
 /// Which words of a text may begin with a dash.
 // INVARIANT: variants stay sorted from doubtful to certain; the lesser of two is what both give.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -275,7 +278,17 @@ impl Walk<'_, '_> {
             && only.subscript.is_empty();
         let name = String::from_utf8_lossy(self.tree.text(only.name));
         let state = &self.analysis.state;
-        is_plain && (state.operands.contains(&*name) || is_quoted && state.lines.contains(&*name))
+        // A number of this shell: its process, its parameters, how the last command ended.
+        let is_number = matches!(&*name, "$" | "#" | "?");
+        let is_held = || is_quoted && state.lines.contains(&*name);
+        let is_own = || OWN.contains(&&*name) && self.is_left(&name);
+        is_plain && (is_number || state.operands.contains(&*name) || is_held() || is_own())
+    }
+
+    /// Whether the script leaves a variable as it was.
+    fn is_left(&self, name: &str) -> bool {
+        let sets = self.analysis.state.sets.clone().unwrap_or_else(|| sets::of(self.tree));
+        self.analysis.via.is_empty() && sets.is_told && !sets.all.contains(name)
     }
 
     /// Notes whether a variable may hold words that begin with a dash from now on; only one that

@@ -7,7 +7,8 @@
 use std::rc::Rc;
 
 use portcullis_shell::{
-    Action, Assigned as Written, Assignment, List, Part, PartKind, Prefix, Value, Word,
+    Action, Assigned as Written, Assignment, Command, Kind, List, Part, PartKind, Prefix, Span,
+    Value, Word,
 };
 
 use super::walk::Walk;
@@ -39,13 +40,115 @@ impl Walk<'_, '_> {
                         texts.push(text.to_vec());
                     }
                 }
-                Value::Pattern { .. } | Value::Tainted(_) => return,
+                Value::Tainted(_) => match self.elements_of(word) {
+                    Some(elements) => texts.extend(elements),
+                    None => return,
+                },
+                Value::Pattern { .. } => return,
             }
         }
         // A loop whose words are written out, but not told apart, is kept without them.
         let texts: Option<Vec<String>> = texts.into_iter().map(plain).collect();
         let texts = texts.filter(|texts| texts.len() <= WORDS && self.is_set_once(&name));
         self.analysis.state.rounds.push((name, Rc::from(texts.unwrap_or_default())));
+    }
+
+    /// Notes what the parameters of a function take in turn, if every call of it is written out.
+    pub(super) fn begin_calls(&mut self, name: List<Word>, body: List<Command>) {
+        self.know_numbers();
+        let is_told = self.analysis.state.sets.as_ref().is_some_and(|sets| sets.is_told);
+        let [name] = self.tree.list(name) else { return };
+        let name = self.tree.text(name.span);
+        if !is_told || !self.is_called_plainly(name, body) {
+            return;
+        }
+        let mut columns: Vec<Option<Vec<String>>> = Vec::new();
+        for (call, words) in self.calls(name).enumerate() {
+            let told = |word: &Word| match self.tree.value(word) {
+                Value::Literal(text) => plain(text.to_vec()),
+                Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => None,
+            };
+            let texts: Vec<Option<String>> = words.iter().map(told).collect();
+            if call == 0 {
+                columns.resize(texts.len(), Some(Vec::new()));
+            }
+            for (at, column) in columns.iter_mut().enumerate() {
+                let text = texts.get(at).cloned().flatten();
+                *column = column.take().zip(text).map(|(mut column, text)| {
+                    column.push(text);
+                    column
+                });
+            }
+            // A word that becomes several moves those behind it.
+            if let Some(at) = texts.iter().position(Option::is_none) {
+                columns.truncate(at);
+            }
+        }
+        for (at, column) in columns.into_iter().enumerate().take(9) {
+            if let Some(texts) = column.filter(|texts| texts.len() <= WORDS) {
+                self.analysis.state.rounds.push(((at + 1).to_string(), Rc::from(texts)));
+            }
+        }
+    }
+
+    /// The words behind a name, wherever it is called.
+    fn calls<'n>(&'n self, name: &'n [u8]) -> impl Iterator<Item = &'n [Word]> {
+        self.tree.commands().filter_map(move |command| {
+            let Kind::Simple(simple) = command.kind else { return None };
+            let (first, words) = self.tree.list(simple.words).split_first()?;
+            (self.tree.value(first) == Value::Literal(name)).then_some(words)
+        })
+    }
+
+    /// Whether a function has its name alone, is called by it only, and leaves its parameters.
+    fn is_called_plainly(&self, name: &[u8], body: List<Command>) -> bool {
+        let tree = self.tree;
+        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let inside = tree.list(body).iter().map(|command| command.span);
+        let inside: Vec<Span> = inside.collect();
+        let is_inside =
+            |span: Span| inside.iter().any(|body| body.start <= span.start && span.end <= body.end);
+        let mut functions = 0_usize;
+        let is_plain = tree.commands().all(|command| match command.kind {
+            Kind::Function { .. } => {
+                functions += 1;
+                true
+            }
+            Kind::Simple(simple) => match tree.list(simple.words).first() {
+                None => true,
+                Some(first) => match tree.value(first) {
+                    Value::Literal(b"shift" | b"set" | b"getopts") => !is_inside(command.span),
+                    Value::Literal(b"trap" | b"alias" | b"command" | b"builtin" | b"unset")
+                    | Value::Set(_)
+                    | Value::Pattern { .. }
+                    | Value::Tainted(_) => false,
+                    Value::Literal(_) => true,
+                },
+            },
+            Kind::Coproc { .. } => false,
+            Kind::For(_)
+            | Kind::Select(_)
+            | Kind::Subshell(_)
+            | Kind::Group(_)
+            | Kind::If(_)
+            | Kind::While(_)
+            | Kind::Until(_)
+            | Kind::ArithmeticFor { .. }
+            | Kind::Case { .. }
+            | Kind::Test(_)
+            | Kind::Arithmetic(_) => true,
+        });
+        is_plain && functions == 1 && name.iter().all(is_name)
+    }
+
+    /// The elements of an array that a word stands for, if they are written out.
+    fn elements_of(&mut self, word: &Word) -> Option<Vec<Vec<u8>>> {
+        self.know_numbers();
+        let text = std::str::from_utf8(self.tree.text(word.span)).ok()?;
+        let name = text.strip_prefix("\"${")?.strip_suffix("[@]}\"")?;
+        let sets = self.analysis.state.sets.as_ref()?;
+        let elements = sets.arrays.get(name)?;
+        Some(elements.iter().map(|element| element.clone().into_bytes()).collect())
     }
 
     /// Notes variables that get the directory that is worked in, or a path below it, and those
@@ -90,7 +193,7 @@ impl Walk<'_, '_> {
         }
         self.know_numbers();
         let state = &self.analysis.state;
-        let numbers = state.sets.as_ref().map(|sets| &sets.numbers);
+        let numbers = state.sets.as_deref();
         let (directory, homes) = (state.here(), &state.homes);
         let known = arg::Known { directory, homes, round: &[], numbers };
         for (word, arg) in words.iter().zip(&mut act.args) {
@@ -230,9 +333,10 @@ impl Walk<'_, '_> {
 
 /// A text that stays one word, whatever stands around it.
 fn plain(text: Vec<u8>) -> Option<String> {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:@+,%".contains(byte);
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:@+,%~".contains(byte);
     let text = String::from_utf8(text).ok()?;
-    (!text.is_empty() && text.as_bytes().iter().all(is_plain)).then_some(text)
+    let is_begun = !text.is_empty() && !text.starts_with('~');
+    (is_begun && text.as_bytes().iter().all(is_plain)).then_some(text)
 }
 
 /// Whether a script does nothing but print, drop or end at lines by their numbers.

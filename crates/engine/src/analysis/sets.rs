@@ -3,8 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use portcullis_shell::{Assigned, Command, Kind, List, PartKind, Place, Prefix, Tree, Value, Word};
+use portcullis_shell::{
+    Action, Assigned, Assignment, Command, Expansion, Kind, List, Part, PartKind, Place, Prefix,
+    Tree, Value, Word,
+};
 
+use super::counts::{counts, is_integer};
 use crate::catalog;
 
 /// The variables of a script by how it sets them.
@@ -16,6 +20,12 @@ pub struct Sets {
     pub once: BTreeSet<String>,
     /// All of them.
     pub all: BTreeSet<String>,
+    /// Arrays that are written out at the one place that sets them.
+    pub arrays: BTreeMap<String, Vec<String>>,
+    /// Whether all that is set is known.
+    pub is_told: bool,
+    /// Whether programs that count are themselves: no function or alias stands in for one.
+    pub counts: bool,
 }
 
 /// What a script sets; nothing if anything may be set to anything.
@@ -23,7 +33,21 @@ pub(super) fn of(tree: &Tree) -> Rc<Sets> {
     let (set, other, times) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
     let programs = BTreeSet::new();
     let copies = Vec::new();
-    let mut found = Numbers { tree, set, other, copies, times, programs, is_lost: false };
+    let counts = !tree.commands().any(|command| stands_in(tree, command));
+    let tables = tree.commands().any(|command| makes_table(tree, command));
+    let arrays = BTreeMap::new();
+    let mut found = Numbers {
+        tree,
+        set,
+        other,
+        copies,
+        times,
+        programs,
+        arrays,
+        tables,
+        counts,
+        is_lost: false,
+    };
     for command in tree.commands() {
         found.command(command);
     }
@@ -39,7 +63,10 @@ pub(super) fn of(tree: &Tree) -> Rc<Sets> {
     let numbers = found.set.difference(&found.other).cloned().collect();
     let all = found.times.keys().cloned().collect();
     let once = found.times.into_iter().filter(|(_, times)| *times == 1);
-    Rc::new(Sets { numbers, once: once.map(|(name, _)| name).collect(), all })
+    let once: BTreeSet<String> = once.map(|(name, _)| name).collect();
+    let mut arrays = found.arrays;
+    arrays.retain(|name, _| once.contains(name));
+    Rc::new(Sets { numbers, once, all, arrays, is_told: true, counts })
 }
 
 struct Numbers<'t> {
@@ -52,6 +79,12 @@ struct Numbers<'t> {
     times: BTreeMap<String, usize>,
     /// Those that stand where a program does.
     programs: BTreeSet<String>,
+    /// Arrays that are written out somewhere.
+    arrays: BTreeMap<String, Vec<String>>,
+    /// Whether an array may have texts for its subscripts.
+    tables: bool,
+    /// Whether programs that count are themselves.
+    counts: bool,
     /// Whether anything may be set to anything.
     is_lost: bool,
 }
@@ -69,7 +102,12 @@ impl Numbers<'_> {
                             self.copies.extend(copied.map(|from| (name.clone(), from)));
                             is_copy || self.are_numbers(word)
                         }
-                        Assigned::Array(_) => false,
+                        Assigned::Array(elements) => {
+                            if let Some(texts) = self.texts(elements) {
+                                self.arrays.insert(name.clone(), texts);
+                            }
+                            false
+                        }
                     };
                     self.note(name, is_number && assignment.subscript.is_empty());
                 }
@@ -92,6 +130,18 @@ impl Numbers<'_> {
             | Kind::Test(_)
             | Kind::Arithmetic(_) => {}
         }
+    }
+
+    /// The elements of an array, if they are written out one after the other.
+    fn texts(&self, elements: List<Assignment>) -> Option<Vec<String>> {
+        let elements = self.tree.list(elements).iter();
+        let text = |element: &Assignment| {
+            let Assigned::Word(word) = element.value else { return None };
+            let [word] = self.tree.list(word) else { return None };
+            let Value::Literal(text) = self.tree.value(word) else { return None };
+            element.subscript.is_empty().then(|| lossless(text))
+        };
+        elements.map(text).collect()
     }
 
     /// What repeats something else than a number is none.
@@ -193,7 +243,7 @@ impl Numbers<'_> {
         for part in self.tree.list(word.parts) {
             if let PartKind::Parameter(expansions) = part.kind {
                 for expansion in self.tree.list(expansions) {
-                    if expansion.operator == portcullis_shell::Action::Assign {
+                    if expansion.operator == Action::Assign {
                         self.note(lossless(self.tree.text(expansion.name)), false);
                     }
                 }
@@ -247,30 +297,81 @@ impl Numbers<'_> {
                 Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => false,
             }),
             Value::Pattern { .. } => false,
-            Value::Tainted(_) => match self.tree.list(word.parts) {
-                [part] => match part.kind {
-                    PartKind::Arithmetic { .. } => true,
-                    PartKind::Command { .. } => counts(&lossless(self.tree.text(part.span))),
-                    PartKind::Parameter(expansions) => {
-                        let all = self.tree.list(expansions);
-                        all.iter().all(|expansion| expansion.prefix == Prefix::Length)
-                    }
-                    PartKind::DoubleQuoted { .. }
-                    | PartKind::Literal
-                    | PartKind::Escaped(_)
-                    | PartKind::SingleQuoted(_)
-                    | PartKind::AnsiC(_)
-                    | PartKind::Process { .. }
-                    | PartKind::Glob
-                    | PartKind::ExtendedGlob { .. }
-                    | PartKind::Brace(_)
-                    | PartKind::Sequence
-                    | PartKind::Tilde
-                    | PartKind::Array(_) => false,
-                },
-                _ => false,
-            },
+            Value::Tainted(_) => self.are_number_parts(word.parts),
         }
+    }
+
+    fn are_number_parts(&self, parts: List<Part>) -> bool {
+        match self.tree.list(parts) {
+            [part] => match part.kind {
+                PartKind::Arithmetic { .. } => true,
+                PartKind::Command { .. } => {
+                    self.counts && counts(&lossless(self.tree.text(part.span)))
+                }
+                PartKind::Parameter(expansions) => {
+                    let is_key = |only: &Expansion| {
+                        let mut keys = self.tree.list(only.subscript).iter();
+                        only.prefix == Prefix::Indirect
+                            && !self.tables
+                            && only.operator == Action::Read
+                            && keys.any(|key| matches!(self.tree.text(key.span), b"@" | b"*"))
+                    };
+                    let all = self.tree.list(expansions);
+                    all.iter().all(|only| only.prefix == Prefix::Length || is_key(only))
+                }
+                PartKind::DoubleQuoted { parts, .. } => self.are_number_parts(parts),
+                PartKind::Literal
+                | PartKind::Escaped(_)
+                | PartKind::SingleQuoted(_)
+                | PartKind::AnsiC(_)
+                | PartKind::Process { .. }
+                | PartKind::Glob
+                | PartKind::ExtendedGlob { .. }
+                | PartKind::Brace(_)
+                | PartKind::Sequence
+                | PartKind::Tilde
+                | PartKind::Array(_) => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// Whether a command makes an array whose subscripts are texts.
+fn makes_table(tree: &Tree, command: &Command) -> bool {
+    let Kind::Simple(simple) = command.kind else { return false };
+    let mut words = tree.list(simple.words).iter().map(|word| tree.text(word.span));
+    let declares: [&[u8]; 5] = [b"declare", b"typeset", b"local", b"readonly", b"export"];
+    words.next().is_none_or(|first| declares.contains(&first))
+        && words
+            .any(|word| !word.first().is_some_and(u8::is_ascii_alphabetic) && word.contains(&b'A'))
+}
+
+/// Whether a command makes another of a program: a function or an alias with a name that is known.
+fn stands_in(tree: &Tree, command: &Command) -> bool {
+    match command.kind {
+        Kind::Function { name, .. } => {
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            let is_name = |name: &str| name.bytes().all(is_part);
+            let names = tree.list(name).iter().map(|word| lossless(tree.text(word.span)));
+            names.into_iter().any(|name| !is_name(&name) || catalog::find(&name).is_some())
+        }
+        Kind::Simple(simple) => {
+            let first = tree.list(simple.words).first().map(|word| tree.value(word));
+            matches!(first, Some(Value::Literal(b"alias" | b"enable" | b"hash" | b"unalias")))
+        }
+        Kind::For(_)
+        | Kind::Select(_)
+        | Kind::Coproc { .. }
+        | Kind::Subshell(_)
+        | Kind::Group(_)
+        | Kind::If(_)
+        | Kind::While(_)
+        | Kind::Until(_)
+        | Kind::ArithmeticFor { .. }
+        | Kind::Case { .. }
+        | Kind::Test(_)
+        | Kind::Arithmetic(_) => false,
     }
 }
 
@@ -290,46 +391,6 @@ fn names_programs(tree: &Tree, name: &str) -> bool {
         tree.list(each.name).iter().all(is_it)
             && each.words.is_some_and(|words| tree.list(words).iter().all(is_program))
     })
-}
-
-/// Whether a command prints one number: the last of its pipeline counts what it gets.
-pub(super) fn counts(text: &str) -> bool {
-    let inner = text.strip_prefix("$(").and_then(|text| text.strip_suffix(')'));
-    let Some(inner) = inner.filter(|inner| !inner.contains([';', '&', '`', '\n', '(', '{'])) else {
-        return false;
-    };
-    let last = inner.rsplit('|').next().unwrap_or_default();
-    let words: Vec<&str> = last.split('<').next().unwrap_or_default().split_whitespace().collect();
-    match words.as_slice() {
-        ["nproc"]
-        | ["date", "+%s" | "+%Y" | "+%s%N" | "+%j"]
-        | ["id", "-u" | "-g"]
-        | ["git", "log", "-1", "--format=%ct" | "--format=%at"] => true,
-        ["seq", rest @ ..] => !rest.is_empty() && rest.iter().all(|word| is_integer(word)),
-        ["wc", option] => matches!(*option, "-l" | "-c" | "-w" | "-m"),
-        ["stat", "-c", format, file] => {
-            let format = format.trim_matches(['"', '\'']);
-            matches!(format, "%s" | "%Y" | "%X" | "%Z" | "%a" | "%h" | "%i") && is_one_file(file)
-        }
-        ["grep", "-c", pattern] => !pattern.starts_with('-'),
-        ["grep", "-c", pattern, file] => !pattern.starts_with('-') && is_one_file(file),
-        ["git", "rev-list", "--count", range] => !range.starts_with('-'),
-        _ => false,
-    }
-}
-
-/// Whether a word, as written, names one file and is no option.
-fn is_one_file(word: &str) -> bool {
-    let is_quoted = word.len() > 1 && word.starts_with('"') && word.ends_with('"');
-    let inner = if is_quoted { word.trim_matches('"') } else { word };
-    !inner.starts_with('-')
-        && !inner.contains(['"', '\'', '\\'])
-        && (is_quoted || !inner.contains(['*', '?', '[', '{', '$', '~']))
-}
-
-fn is_integer(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The variable that a value repeats: `x=$y`, `x="${y}"`.

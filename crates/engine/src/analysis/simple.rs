@@ -1,7 +1,8 @@
 //! Simple commands and assignments.
 
 use portcullis_shell::{
-    Assigned as Value, Assignment, Command, List, Part, PartKind, Place, Simple, Span, Word,
+    Assigned as Value, Assignment, Command, Dialect, List, Part, PartKind, Place, Simple, Span,
+    Value as Known, Word,
 };
 
 use super::names;
@@ -76,7 +77,10 @@ impl Walk<'_, '_> {
         // Words that vanish leave the next one as the program.
         if args.is_empty() {
             for assigned in &assignments {
-                self.analysis.state.assign(&assigned.name, assigned.value.as_deref());
+                let value = assigned.value.as_deref();
+                if !(assigned.name == "IFS" && self.parts_less(value)) {
+                    self.analysis.state.assign(&assigned.name, value);
+                }
             }
             if words.is_empty() && !assignments.is_empty() {
                 self.hold_places(simple.assignments, &assignments);
@@ -121,7 +125,9 @@ impl Walk<'_, '_> {
     /// `X=1` alone: it changes the shell and nothing else, unless it changes which code runs.
     fn bare_assignments(&mut self, span: Span, assignments: Vec<Assigned>) {
         let is_loader = assignments.iter().any(|assigned| {
-            environment::setting(&assigned.name, assigned.value.as_deref()) == Setting::Loader
+            let value = assigned.value.as_deref();
+            environment::setting(&assigned.name, value) == Setting::Loader
+                && !(assigned.name == "IFS" && self.parts_less(value))
         });
         let mut act = Act { kind: ActKind::Assignment, span, assignments, ..Act::default() };
         act.effects.push(EffectOn::of(Effect::Read));
@@ -133,6 +139,22 @@ impl Walk<'_, '_> {
             }
         }
         self.analysis.push(act);
+    }
+
+    /// Whether words are parted by some of the usual signs only, and none of those that are known
+    /// is parted at all: then each stays what it is taken for.
+    fn parts_less(&self, signs: Option<&str>) -> bool {
+        let is_usual = |signs: &str| {
+            !signs.is_empty() && signs.chars().all(|sign| matches!(sign, ' ' | '\t' | '\n'))
+        };
+        let is_parted = |word: &Word| {
+            let mut parts = self.tree.list(word.parts).iter();
+            let is_open = parts.any(|part| matches!(part.kind, PartKind::Parameter(_)));
+            is_open && !matches!(self.tree.value(word), Known::Literal(_) | Known::Tainted(_))
+        };
+        self.analysis.dialect != Dialect::Zsh
+            && signs.is_some_and(is_usual)
+            && !self.tree.words().any(is_parted)
     }
 
     /// A variable that something else than an assignment sets.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use portcullis_shell::{Action, List, Part, PartKind, Prefix, Span, Tree, Word};
 
 use super::{Known, Text, escaped, lossless};
+use crate::analysis::counts;
 use crate::glob;
 
 /// A set with more text than this is taken for anything.
@@ -88,6 +89,7 @@ impl<'a> Shape<'a> {
                 PartKind::Parameter(expansions) => self.parameter(expansions)?,
                 PartKind::Brace(_) | PartKind::Sequence => self.member(is_open)?,
                 PartKind::Arithmetic { .. } if self.known.numbers.is_some() => self.push("1"),
+                PartKind::Command { .. } if self.is_counted(part.span) => self.push("1"),
                 PartKind::Command { .. } if self.is_here(part.span) => {
                     let directory = self.known.directory?;
                     self.push(directory);
@@ -123,6 +125,12 @@ impl<'a> Shape<'a> {
         Some(())
     }
 
+    /// Whether a command prints a number, where one is as good as another.
+    fn is_counted(&self, span: Span) -> bool {
+        let text = || lossless(self.tree.text(span));
+        self.known.numbers.is_some_and(|sets| sets.counts && counts(&text()))
+    }
+
     /// Whether a command prints nothing but the directory that is worked in, or the root of its
     /// repository, which is taken for the same place.
     fn is_here(&self, span: Span) -> bool {
@@ -148,7 +156,7 @@ impl<'a> Shape<'a> {
             return Some(());
         }
         let numbers = self.known.numbers.filter(|_| is_plain);
-        let is_number = |name| numbers.is_some_and(|numbers| numbers.contains(name));
+        let is_number = |name| numbers.is_some_and(|sets| sets.numbers.contains(name));
         if std::str::from_utf8(name).is_ok_and(is_number) {
             self.push("1");
             return Some(());

@@ -198,6 +198,7 @@ fn arithmetic(reading: &mut Reading<'_, '_>) {
         let is_plain = operand.as_known().is_some_and(|text| {
             let mut rest = text;
             if let Some((name, value)) = text.split_once('=') {
+                let name = name.trim_end_matches(['+', '-', '*', '/', '%']);
                 let (name, value) = (name.trim(), value.trim());
                 let is_name = !name.is_empty()
                     && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

@@ -11,29 +11,23 @@ use crate::language::{self, Run, Word};
 use crate::peel::{Inner, Where};
 use crate::usage;
 
+/// What stands for a place of which nothing is known but that it is one.
+const PLACE: &[u8] = b"./\0";
+
 /// `find`: where it starts, and what its expression does.
 pub(super) fn find(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
-    let words: Option<Vec<Word>> = args
-        .iter()
-        .map(|arg| match &arg.text {
-            Text::Known(text) | Text::Home(text) => Some(Some(text.as_bytes())),
-            Text::Files { prefix, .. } | Text::Begins(prefix) | Text::Any(prefix)
-                if begins_a_path(prefix) && !matches!(arg.text, Text::Any(_)) =>
-            {
-                Some(Some(prefix.as_bytes()))
-            }
-            Text::Begins(_) => Some(None),
-            Text::Files { .. } | Text::Any(_) => None,
-        })
-        .collect();
+    let words = find_words(&args);
     let Some(words) = words else {
         return reading.dynamic("a word of find that is not known before it runs");
     };
     let mut found = language::find(&words);
+    for start in found.starts.iter_mut().chain(&mut found.facts.deletes) {
+        start.take_if(|start| start == PLACE);
+    }
     reading.only_read();
-    // What is handed to a command may be read whole.
-    let is_listing = found.facts.runs.is_empty();
+    // What is handed to a command may be read whole, unless it only looks at names.
+    let is_listing = found.facts.runs.iter().all(looks_at_names);
     let mut starts: Vec<Target> =
         found.start_indices.iter().filter_map(|&at| args.get(at)).map(usage::path).collect();
     let is_here = starts.is_empty();
@@ -93,6 +87,12 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
             reading.act.effects.push(EffectOn { is_deep: true, ..on });
         }
     }
+    run_found(reading, &found, runs);
+    reading.take(found.facts);
+}
+
+/// The commands of an expression, with what it finds among their words.
+fn run_found(reading: &mut Reading<'_, '_>, found: &language::Find, runs: Vec<Run>) {
     for run in runs {
         match run {
             Run::Argv(words) => {
@@ -102,9 +102,16 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
                     .flatten()
                     .map(|start| String::from_utf8_lossy(start).into_owned())
                     .collect();
+                let has_place = starts.len() < found.starts.len();
+                let is_open = found.may_begin_with_dash || has_place;
                 let args = words
                     .into_iter()
-                    .map(|word| found_arg(word, &starts, found.may_begin_with_dash, reading))
+                    .map(|word| {
+                        let is_found = word.is_none();
+                        let arg = found_arg(word, &starts, is_open, reading);
+                        let is_operand = is_found && has_place && !found.may_begin_with_dash;
+                        Arg { is_operand, ..arg }
+                    })
                     .collect();
                 let place = if found.runs_where_found { Where::Unknown } else { Where::Here };
                 reading.inner.push(Inner::Argv(args, Vec::new(), place));
@@ -112,7 +119,46 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
             Run::Shell(_) | Run::Unknown => reading.run(run),
         }
     }
-    reading.take(found.facts);
+}
+
+/// The words of find as its reader takes them; none where several may stand for one.
+fn find_words(args: &[Arg]) -> Option<Vec<Word<'_>>> {
+    let is_start = |at: usize| {
+        let before = args.get(..at).unwrap_or_default();
+        let is_path = |arg: &Arg| arg.is_operand || begins_a_path(arg.prefix());
+        let is_before = |arg: &Arg| matches!(arg.as_known(), Some("-L" | "-H" | "-P" | "--"));
+        before.iter().all(|arg| is_path(arg) || is_before(arg))
+    };
+    // What begins with no dash is a place to start from, whatever else it is.
+    let is_place = |at: usize, arg: &Arg| {
+        arg.is_operand && matches!(arg.text, Text::Begins(_)) && is_start(at)
+    };
+    args.iter()
+        .enumerate()
+        .map(|(at, arg)| match &arg.text {
+            Text::Known(text) | Text::Home(text) => Some(Some(text.as_bytes())),
+            Text::Files { prefix, .. } | Text::Begins(prefix) | Text::Any(prefix)
+                if begins_a_path(prefix) && !matches!(arg.text, Text::Any(_)) =>
+            {
+                Some(Some(prefix.as_bytes()))
+            }
+            Text::Begins(_) if is_place(at, arg) => Some(Some(PLACE)),
+            Text::Begins(_) => Some(None),
+            Text::Files { .. } | Text::Any(_) => None,
+        })
+        .collect()
+}
+
+/// Whether a command tells of files what a directory tells, and nothing of what they hold.
+fn looks_at_names(run: &Run) -> bool {
+    let Run::Argv(words) = run else { return false };
+    let Some((Some(program), words)) = words.split_first() else { return false };
+    // A file may be given to it that names others.
+    let is_letters = |word: &Vec<u8>| word.starts_with(b"-") && !word.starts_with(b"--");
+    match program.as_slice() {
+        b"du" => words.iter().flatten().all(|word| is_letters(word) && !word.contains(&b'X')),
+        program => matches!(program, b"ls" | b"stat" | b"echo" | b"basename" | b"dirname"),
+    }
 }
 
 /// The files that an expression looks for by name, somewhere below where it starts.
@@ -157,12 +203,12 @@ pub(crate) fn named(args: &[Arg], starts: &[Target]) -> Vec<EffectOn> {
 fn found_arg(
     word: Option<Vec<u8>>,
     starts: &[String],
-    may_begin_with_dash: bool,
+    is_open: bool,
     reading: &Reading<'_, '_>,
 ) -> Arg {
     let span = reading.act.span;
     let found = match starts {
-        _ if may_begin_with_dash => String::new(),
+        _ if is_open => String::new(),
         [start] => format!("{}/", start.trim_end_matches('/')),
         _ => "./".to_owned(),
     };

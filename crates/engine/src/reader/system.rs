@@ -204,35 +204,42 @@ pub(super) fn shows_environments(args: &[Arg]) -> bool {
     if args.iter().any(|arg| arg.prefix().contains("environ")) {
         return true;
     }
-    let mut takes_value = false;
+    // Whether the next word may be a value, and whether it may be a word of its own.
+    let (mut may_be_value, mut may_be_own) = (false, true);
     for arg in args {
-        let Some(text) = arg.as_known() else { continue };
-        if std::mem::take(&mut takes_value) {
+        let Some(text) = arg.as_known() else {
+            // What may vanish leaves its place to the next word.
+            may_be_value &= !arg.is_one() && !arg.is_operand;
+            may_be_own = true;
             continue;
-        }
-        if text.starts_with('-') {
-            if let Some(letters) = text.strip_prefix("-aux") {
-                if letters.contains('e') {
-                    return true;
-                }
-                continue;
-            }
-            let is_valued = text.ends_with(|last| "CGgpqstUuOoknD".contains(last));
-            takes_value =
-                is_valued && !text.contains('=') && text.len() <= 4 || PS_VALUED.contains(&text);
-            continue;
-        }
-        if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
-            continue;
-        }
-        let value_at = text.find(['o', 'O', 'k', 'p', 'q', 't', 'U']);
-        let letters = value_at.map_or(text, |at| text.get(..at).unwrap_or(text));
-        takes_value = value_at.is_some_and(|at| at + 1 == text.len());
-        if letters.contains('e') {
-            return true;
+        };
+        let was_value = may_be_value;
+        if may_be_own {
+            let Some(takes_value) = letters_take(text) else { return true };
+            (may_be_value, may_be_own) = (takes_value, !takes_value || was_value);
+        } else {
+            (may_be_value, may_be_own) = (false, true);
         }
     }
     false
+}
+
+/// Whether a word of `ps` takes the next one for its value; none if it shows environments.
+fn letters_take(text: &str) -> Option<bool> {
+    if let Some(letters) = text.strip_prefix("-aux") {
+        return (!letters.contains('e')).then_some(false);
+    }
+    if text.starts_with('-') {
+        let is_valued = text.ends_with(|last| "CGgpqstUuOoknD".contains(last));
+        let is_short = is_valued && !text.contains('=') && text.len() <= 4;
+        return Some(is_short || PS_VALUED.contains(&text));
+    }
+    if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return Some(false);
+    }
+    let value_at = text.find(['o', 'O', 'k', 'p', 'q', 't', 'U']);
+    let letters = value_at.map_or(text, |at| text.get(..at).unwrap_or(text));
+    (!letters.contains('e')).then_some(value_at.is_some_and(|at| at + 1 == text.len()))
 }
 
 /// `service NAME status` asks; every other action changes.
