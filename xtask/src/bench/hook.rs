@@ -14,6 +14,7 @@ use anyhow::{Context, ensure};
 use serde_json::json;
 
 use super::peers::{self, Peer};
+use super::{Figures, binary, built_in, median};
 use crate::checkout;
 
 /// How often each is started.
@@ -56,7 +57,7 @@ struct Subject {
 }
 
 /// Builds, measures, and says which goals hold.
-pub fn run(with_peers: bool) -> anyhow::Result<()> {
+pub fn run(with_peers: bool, figures: &mut Figures<'_>) -> anyhow::Result<()> {
     let (big, small) = build()?;
     let root = std::env::temp_dir().join(format!("portcullis-bench-hook-{}", std::process::id()));
     let served = root.join("served");
@@ -72,7 +73,7 @@ pub fn run(with_peers: bool) -> anyhow::Result<()> {
     let peers =
         if with_peers { peers::install(&root, &mut std::io::stdout())? } else { Vec::new() };
     let daemon = serve(&big, &served)?;
-    let done = measured(&root, &big, &small, &served, &alone, peers);
+    let done = measured(&root, &big, &small, &served, &alone, peers, figures);
     let mut daemon = daemon;
     daemon.kill()?;
     daemon.wait()?;
@@ -87,6 +88,7 @@ fn measured(
     served: &Path,
     alone: &Path,
     peers: Vec<Peer>,
+    figures: &mut Figures<'_>,
 ) -> anyhow::Result<()> {
     let text = |path: &Path| path.display().to_string();
     let hook = |program: &Path, rest: &[&str]| {
@@ -135,16 +137,19 @@ fn measured(
         found.map(|subject| median(&mut subject.took)).unwrap_or_default()
     };
     let rss = memory(big, served)?;
-    let mut out = std::io::stdout();
-    writeln!(out, "medians of {ROUNDS} interleaved runs; one raw sync takes {}", shown(sync))?;
+    figures.line(&format!(
+        "medians of {ROUNDS} interleaved runs; one raw sync takes {}",
+        shown(sync)
+    ))?;
     let names: Vec<&'static str> = subjects.iter().map(|subject| subject.name).collect();
     for name in names {
-        writeln!(out, "{name:<14} {}", shown(of(&mut subjects, name)))?;
+        figures.line(&format!("{name:<14} {}", shown(of(&mut subjects, name))))?;
     }
     let best_alone = of(&mut subjects, "static alone").as_secs_f64();
     for name in others {
         let times = of(&mut subjects, name).as_secs_f64() / best_alone;
-        writeln!(out, "{name} takes {times:.1} times as long as the static hook without a daemon")?;
+        let what = format!("{name} by the static hook without a daemon");
+        figures.note(&what, &format!("{times:.1} ×"))?;
     }
     let bare = of(&mut subjects, "true").as_secs_f64();
     let after = |took: Duration| took.saturating_sub(sync).as_secs_f64() / bare;
@@ -152,44 +157,29 @@ fn measured(
     let fast = of(&mut subjects, "static hook");
     let times = |slow: Duration, quick: Duration| slow.as_secs_f64() / quick.as_secs_f64();
     let (node, bash) = (of(&mut subjects, "node"), of(&mut subjects, "bash"));
-    let alone = of(&mut subjects, "alone");
-    let best = of(&mut subjects, "static alone");
-    #[rustfmt::skip]
-    let goals = [
-        ("hook with daemon, less one sync, by true",        after(hook),                     2.5,  false),
-        ("static hook with daemon, less one sync, by true", after(fast),                     1.7,  false),
-        ("without daemon, its own sync included, by true",  alone.as_secs_f64() / bare,      6.0,  false),
-        ("static without daemon, the same",                 best.as_secs_f64() / bare,       6.0,  false),
-        ("node by hook",                                    times(node, fast.saturating_sub(sync)), 40.0, true),
-        ("bash, curl and jq by hook",                       times(bash, fast.saturating_sub(sync)), 30.0, true),
-        ("memory of the hook in MiB",                       rss,                             12.0, false),
-    ];
-    for (name, value, goal, is_least) in goals {
-        let holds = if is_least { value >= goal } else { value <= goal };
-        let word = if holds { "holds" } else { "misses" };
-        let sign = if is_least { "≥" } else { "≤" };
-        writeln!(out, "{word:<7} {name}: {value:.2} (goal {sign} {goal})")?;
-    }
-    Ok(())
+    let alone = of(&mut subjects, "alone").as_secs_f64() / bare;
+    let best = best_alone / bare;
+    let quick = fast.saturating_sub(sync);
+    figures.most("hook with daemon, less one sync, by true", after(hook), 2.5)?;
+    figures.most("static hook with daemon, less one sync, by true", after(fast), 1.7)?;
+    figures.most("without daemon, its own sync included, by true", alone, 6.0)?;
+    figures.most("static without daemon, the same", best, 6.0)?;
+    figures.least("node by static hook, less one sync", times(node, quick), 40.0)?;
+    figures.least("bash, curl and jq by static hook, the same", times(bash, quick), 30.0)?;
+    figures.most("memory of the hook in MiB", rss, 12.0)
 }
 
 /// The release build, and the hook alone as a static binary.
 fn build() -> anyhow::Result<(PathBuf, PathBuf)> {
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| checkout::root().join("target"), PathBuf::from);
-    let cargo = |words: &[&str], flags: Option<&str>| {
-        let mut command = Command::new("cargo");
-        command.args(words).current_dir(checkout::root());
-        command.envs(flags.map(|flags| ("RUSTFLAGS", flags)));
-        let built = command.status().context("cannot start cargo")?;
-        ensure!(built.success(), "the binary does not build");
-        Ok(())
-    };
-    cargo(&["build", "--release", "--package", "portcullis-cli"], None)?;
-    let words = ["build", "--release", "--package", "portcullis-hook-static", "--target", STATIC];
-    cargo(&words, Some(FLAGS))?;
-    let small = target.join(STATIC).join("release/portcullis-hook");
-    Ok((target.join("release/portcullis"), small))
+    let big = binary()?;
+    let built = Command::new("cargo")
+        .args(["build", "--release", "--package", "portcullis-hook-static", "--target", STATIC])
+        .current_dir(checkout::root())
+        .env("RUSTFLAGS", FLAGS)
+        .status()
+        .context("cannot start cargo")?;
+    ensure!(built.success(), "the static hook does not build");
+    Ok((big, built_in().join(STATIC).join("release/portcullis-hook")))
 }
 
 fn serve(program: &Path, home: &Path) -> anyhow::Result<Child> {
@@ -263,11 +253,6 @@ fn memory(program: &Path, home: &Path) -> anyhow::Result<f64> {
     child.kill()?;
     child.wait()?;
     Ok(most)
-}
-
-fn median(all: &mut [Duration]) -> Duration {
-    all.sort_unstable();
-    all.get(all.len() / 2).copied().unwrap_or_default()
 }
 
 fn shown(took: Duration) -> String {
