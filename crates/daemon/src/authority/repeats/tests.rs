@@ -1,3 +1,5 @@
+//! What comes again is answered as if it were judged anew, whatever changed between.
+
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
