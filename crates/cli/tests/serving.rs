@@ -52,6 +52,24 @@ fn the_first_start_makes_what_is_needed_for_nobody_else() {
 }
 
 #[test]
+fn a_daemon_has_no_more_heaps_than_cores_unless_somebody_says_so() {
+    let heaps = |daemon: &Daemon| {
+        let environment = fs::read(format!("/proc/{}/environ", daemon.child.id())).unwrap();
+        let environment = String::from_utf8_lossy(&environment).into_owned();
+        let found = environment.split('\0').find_map(|one| one.strip_prefix("GLIBC_TUNABLES="));
+        found.unwrap_or_default().to_owned()
+    };
+    let daemon = serve(Home::new());
+    let cores = std::thread::available_parallelism().unwrap();
+    assert_eq!(heaps(&daemon), format!("glibc.malloc.arena_max={cores}"));
+
+    let home = daemon.stop();
+    let mut command = home.serving();
+    command.env("GLIBC_TUNABLES", "glibc.malloc.arena_max=7");
+    assert_eq!(heaps(&home.serve_by(command)), "glibc.malloc.arena_max=7");
+}
+
+#[test]
 fn keys_are_made_and_revoked_with_and_without_a_daemon() {
     let home = Home::new();
     let before = home.says(&["keys", "create", "--role", "agent", "--name", "early"]);

@@ -30,6 +30,8 @@ use tracing_subscriber::{EnvFilter, Layer};
 use crate::data_dir::{DataDir, write_private};
 use crate::render::fault::BrokenConfig;
 
+mod heaps;
+
 /// How many threads wait for disks and names, and for how long they stay. The store reads with four
 /// at once; threads that come and go would each leave memory behind that the next one does not take.
 const BLOCKING_THREADS: usize = 8;
@@ -58,6 +60,7 @@ pub struct Serve {
 impl Serve {
     /// Serves until a signal comes.
     pub fn run(self, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+        heaps::settle();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS)
