@@ -150,10 +150,16 @@ fn is_among(patterns: &[String], text: &str) -> bool {
     patterns.iter().any(|pattern| fits(pattern, text))
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text.
+/// Whether a text fits a pattern in which `*` stands for any text, and `?` for any one sign.
 fn fits(pattern: &str, text: &str) -> bool {
-    let Some((before, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(place) = pattern.find(['*', '?']) else { return pattern == text };
+    let (before, rest) = pattern.split_at(place);
     let Some(tail) = text.strip_prefix(before) else { return false };
+    let mut signs = tail.chars();
+    if let Some(rest) = rest.strip_prefix('?') {
+        return signs.next().is_some() && fits(rest, signs.as_str());
+    }
+    let rest = rest.strip_prefix('*').unwrap_or(rest);
     let mut places = tail.char_indices().map(|(place, _)| place).chain([tail.len()]);
     places.any(|place| tail.get(place..).is_some_and(|tail| fits(rest, tail)))
 }
@@ -163,10 +169,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_stands_for_any_text_and_a_question_mark_for_one_sign() {
         assert!(fits("/tmp/sh-*", "/tmp/sh-thd.1"));
         assert!(fits("*", ""));
         assert!(fits("a*b*c", "aXbYbc"));
+        assert!(fits("objects/??/*", "objects/6b/838"));
+        assert!(!fits("objects/??/*", "objects/pack/838"));
         assert!(!fits("/tmp/*", "/home"));
         assert!(!fits("git", "git-log"));
     }
