@@ -41,6 +41,12 @@ impl<'a> Bench<'a> {
             return None;
         }
         let base = act.base_name()?;
+        let names = [Some(base), without_version(base)];
+        names.into_iter().flatten().find_map(|name| self.speaking_of_named(outcome, act, name))
+    }
+
+    /// The same of a program by this name.
+    fn speaking_of_named(&self, outcome: Outcome, act: &Act, base: &str) -> Option<&'a Rule> {
         let has_rules = self.rules.begins(outcome, &[Some(base)]);
         if !has_rules && !SAME.contains_key(base) {
             return None;
@@ -69,6 +75,18 @@ impl<'a> Bench<'a> {
             })
         })
     }
+}
+
+/// The name of a program without the version at its end, where it is the same program: of
+/// `python3.11` that is `python`, of `clang-15` `clang`.
+fn without_version(base: &str) -> Option<&str> {
+    let plain = base.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+    let plain = plain.strip_suffix('-').unwrap_or(plain);
+    if plain.len() == base.len() {
+        return None;
+    }
+    let (one, other) = (catalog::find(plain)?, catalog::find(base)?);
+    std::ptr::eq(one.entry, other.entry).then_some(plain)
 }
 
 /// The words of a command without its options, in each way they can be told apart.
