@@ -74,10 +74,11 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
     if let Some(function) = function {
         act.is_call = true;
         let args = act.args.get(1..).unwrap_or_default();
-        let body = analysis.found.acts.get(function.acts.clone()).unwrap_or_default();
-        let prints = names::of_body(body, args);
-        let takes_input = body.iter().any(|inner| inner.program().is_some_and(reads_input));
-        if body.iter().any(|inner| inner.program().is_none()) {
+        let bodies = analysis.bodies(&function);
+        let inside = || bodies.iter().filter_map(|body| analysis.found.acts.get(body.clone()));
+        let prints = names::of_body(inside().flatten(), args);
+        let takes_input = inside().flatten().any(|inner| inner.program().is_some_and(reads_input));
+        if inside().flatten().any(|inner| inner.program().is_none()) {
             analysis.suspect_words(args, &act);
         }
         if takes_input {
@@ -85,7 +86,9 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         }
         analysis.keep(names::of_args(args));
         analysis.keep_made();
-        analysis.give_arguments(function.acts, args);
+        for body in bodies {
+            analysis.give_arguments(body, args);
+        }
         act.prints = prints;
         let mut between = analysis.via.iter().skip(function.depth);
         if function.is_certain && between.all(|program| runs_here(program)) {

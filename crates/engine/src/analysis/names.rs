@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::state::Function;
 use super::{Analysis, joined};
 use crate::act::{Act, Note};
 use crate::arg::{Arg, Text};
@@ -353,6 +354,22 @@ impl Analysis<'_> {
         self.state.named.iter().any(is_written)
     }
 
+    /// The acts of a function, and of all that it calls in turn: what it is given may reach each.
+    pub(crate) fn bodies(&self, function: &Function) -> Vec<Range<usize>> {
+        let mut bodies = vec![function.acts.clone()];
+        let mut at = 0;
+        while let Some(body) = bodies.get(at).cloned() {
+            let acts = self.found.acts.get(body).unwrap_or_default();
+            for called in acts.iter().filter_map(|act| self.state.functions.get(act.program()?)) {
+                if !bodies.contains(&called.acts) {
+                    bodies.push(called.acts.clone());
+                }
+            }
+            at += 1;
+        }
+        bodies
+    }
+
     /// The same for the acts of a function, once its arguments, its input and the variables that
     /// it finds are known.
     pub(crate) fn give_arguments(&mut self, acts: Range<usize>, args: &[Arg]) {
@@ -395,8 +412,8 @@ fn as_pattern(on: &EffectOn) -> Option<EffectOn> {
 }
 
 /// What a function prints: what the acts of its body do, and its arguments.
-pub(crate) fn of_body(body: &[Box<Act>], args: &[Arg]) -> Vec<EffectOn> {
-    let printed = body.iter().flat_map(|act| act.prints.iter().cloned());
+pub(crate) fn of_body<'a>(body: impl Iterator<Item = &'a Box<Act>>, args: &[Arg]) -> Vec<EffectOn> {
+    let printed = body.flat_map(|act| act.prints.iter().cloned());
     kept(printed.chain(of_args(args)))
 }
 
