@@ -7,6 +7,7 @@ mod index;
 mod keyed;
 mod others;
 pub mod paths;
+pub(crate) mod same;
 mod words;
 
 use std::ops::Range;
@@ -152,6 +153,16 @@ impl<'p> CallRules<'p> {
         self.strict(outcome, begins).is_some()
     }
 
+    /// Whether a deny or ask rule may speak about commands of a program, in other words than its
+    /// own too.
+    pub(crate) fn begins_same(&self, outcome: Outcome, program: &str) -> bool {
+        let begins = |contents: &Contents| {
+            let index = contents.words.as_deref()?;
+            index.begins_same(program).then(|| contents.all.first().copied()).flatten()
+        };
+        self.strict(outcome, begins).is_some()
+    }
+
     /// A deny or ask rule that speaks about a command.
     pub(crate) fn speaks_of_command(
         &self,
@@ -177,8 +188,8 @@ impl<'p> CallRules<'p> {
         self.strict(outcome, |contents| contents.words.as_deref()?.speaks_anyhow(words, options))
     }
 
-    /// Whether a deny or ask rule may begin with a program and one of these words or an option.
-    pub(crate) fn goes_on(&self, outcome: Outcome, program: &str, words: &[&str]) -> bool {
+    /// Whether a deny or ask rule may begin with a program and some of these words or an option.
+    pub(crate) fn goes_on(&self, outcome: Outcome, program: &str, words: &[&[&str]]) -> bool {
         let goes_on = |contents: &Contents| {
             let index = contents.words.as_deref()?;
             index.goes_on(program, words).then(|| contents.all.first().copied()).flatten()

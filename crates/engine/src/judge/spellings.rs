@@ -4,35 +4,17 @@
 //! `rm -f x -r`, and `pip install:*` means `python -m pip install`. Only rules that deny or ask
 //! are held against these; whatever an allow rule covers it must name.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use super::Bench;
 use crate::act::{Act, ActKind};
 use crate::arg::Arg;
 use crate::catalog;
-use crate::lists;
-use crate::rule::Rule;
+use crate::few::Few;
+use crate::rule::{Rule, same};
 use crate::usage;
 use crate::verdict::Outcome;
 
 /// How many words of a command are looked at.
 const WORDS: usize = 64;
-
-/// Commands that have other words, by their programs: from these words to those.
-type Same = HashMap<&'static str, Vec<(Vec<&'static str>, Vec<&'static str>)>>;
-
-static SAME: LazyLock<Same> = LazyLock::new(|| {
-    let mut same = Same::new();
-    for (one, other) in lists::SAME_COMMANDS.iter().filter_map(|pair| pair.split_once('=')) {
-        let (one, other): (Vec<_>, Vec<_>) = (one.split(':').collect(), other.split(':').collect());
-        for (from, to) in [(one.clone(), other.clone()), (other, one)] {
-            let program = from.first().copied().unwrap_or_default();
-            same.entry(program).or_default().push((from, to));
-        }
-    }
-    same
-});
 
 impl<'a> Bench<'a> {
     /// The rule that speaks about an act in one of its other spellings.
@@ -42,25 +24,40 @@ impl<'a> Bench<'a> {
         }
         let base = act.base_name()?;
         let names = [Some(base), without_version(base)];
-        names.into_iter().flatten().find_map(|name| self.speaking_of_named(outcome, act, name))
+        let mut names =
+            names.into_iter().flatten().filter(|name| self.rules.begins_same(outcome, name));
+        names.find_map(|name| self.speaking_of_named(outcome, act, name))
     }
 
     /// The same of a program by this name.
     fn speaking_of_named(&self, outcome: Outcome, act: &Act, base: &str) -> Option<&'a Rule> {
-        let has_rules = self.rules.begins(outcome, &[Some(base)]);
-        if !has_rules && !SAME.contains_key(base) {
-            return None;
-        }
         // What is not known stands for some word.
         let rest = act.args.iter().skip(1).take(WORDS);
-        let rest = rest.map(|arg| arg.as_known().unwrap_or_default());
-        let words: Vec<&str> = [base].into_iter().chain(rest).collect();
-        let spelled = equivalents(&words).into_iter().chain(has_rules.then(|| words.clone()));
+        let rest: Few<&str, 12> = rest.map(|arg| arg.as_known().unwrap_or_default()).collect();
+        if !self.may_speak(outcome, base, &rest) {
+            return None;
+        }
+        let words: Vec<&str> = [base].into_iter().chain(rest.iter().copied()).collect();
+        let has_rules = self.rules.begins(outcome, &[Some(base)]);
+        let spelled = same::equivalents(&words).into_iter().chain(has_rules.then(|| words.clone()));
         let mut spelled = spelled.filter(|words| {
             let (program, rest) = words.split_first().unwrap_or((&base, &[]));
-            SAME.contains_key(program) || self.rules.goes_on(outcome, program, rest)
+            same::is_listed(program) || self.rules.goes_on(outcome, program, &[rest])
         });
         spelled.find_map(|words| self.speaking_anyhow(outcome, &words, act))
+    }
+
+    /// A first look that takes nothing apart: whether a rule may begin with this program and words
+    /// among these, with those of a command that is the same, or of one that is the same as that.
+    fn may_speak(&self, outcome: Outcome, base: &str, rest: &[&str]) -> bool {
+        let goes_on =
+            |program: &str, words: &[&[&str]]| self.rules.goes_on(outcome, program, words);
+        goes_on(base, &[rest])
+            || same::perhaps(base, &[rest]).any(|(program, first)| {
+                goes_on(program, &[first, rest])
+                    || same::perhaps(program, &[first, rest])
+                        .any(|(program, second)| goes_on(program, &[second, first, rest]))
+            })
     }
 
     fn speaking_anyhow(&self, outcome: Outcome, words: &[&str], act: &Act) -> Option<&'a Rule> {
@@ -70,7 +67,7 @@ impl<'a> Bench<'a> {
         bare(words).iter().find_map(|bare| {
             let found = self.rules.speaks_anyhow(outcome, bare, &options);
             found.or_else(|| {
-                let mut same = equivalents(bare).into_iter();
+                let mut same = same::equivalents(bare).into_iter();
                 same.find_map(|bare| self.rules.speaks_anyhow(outcome, &bare, &options))
             })
         })
@@ -123,18 +120,6 @@ fn bare<'w>(words: &[&'w str]) -> Vec<Vec<&'w str>> {
         all.push(words);
     }
     all
-}
-
-/// The same command in the other words that its program has for it.
-fn equivalents<'w>(words: &[&'w str]) -> Vec<Vec<&'w str>> {
-    let pairs = words.first().and_then(|program| SAME.get(program));
-    let pairs = pairs.map(Vec::as_slice).unwrap_or_default();
-    let meant = pairs.iter().filter(|(from, _)| words.starts_with(from));
-    let other = meant.map(|(from, to)| {
-        let rest = words.get(from.len()..).unwrap_or_default();
-        to.iter().copied().chain(rest.iter().copied()).collect()
-    });
-    other.collect()
 }
 
 fn is_option(word: &str) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::keyed::Keyed;
+use super::same;
 use crate::lists;
 use crate::pattern::words::{PatternWord, WordPattern, fits};
 
@@ -12,12 +13,17 @@ pub(super) type RuleId = u32;
 /// Up to this many children are looked through; more are hashed.
 const FEW: usize = 8;
 
+/// How many words of a rule are looked for among those of a command before it is taken apart.
+const LOOKS: usize = 3;
+
 /// Rules about commands as a tree of words.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WordIndex {
     nodes: Vec<Node>,
     /// Whether there are rules that raw text is compared with.
     has_raw: bool,
+    /// Programs without rules of their own that may be the same as one with rules.
+    same: Vec<&'static str>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -141,6 +147,13 @@ impl WordIndex {
         })
     }
 
+    /// Whether a rule begins with this program, or with one that may be the same.
+    pub(super) fn begins_same(&self, program: &str) -> bool {
+        let root = self.nodes.first();
+        root.is_some_and(|root| root.children.get(program).is_some())
+            || self.same.contains(&program)
+    }
+
     /// A rule that speaks about this argument list, extras or not.
     pub(super) fn speaks(&self, args: &[Known<'_>]) -> Option<RuleId> {
         self.walk(args, |node, depth| {
@@ -167,16 +180,24 @@ impl WordIndex {
         self.anyhow(node, words, options)
     }
 
-    /// Whether a rule may begin with a program and one of these words or an option.
-    pub(super) fn goes_on(&self, program: &str, words: &[&str]) -> bool {
+    /// Whether a rule may begin with a program and some of these words, or an option, in whatever
+    /// order.
+    pub(super) fn goes_on(&self, program: &str, words: &[&[&str]]) -> bool {
         let Some(root) = self.nodes.first() else { return false };
-        let child = root.children.get(program).and_then(|node| self.nodes.get(node as usize));
-        child.is_some_and(|node| {
-            node.prefix.is_some()
-                || !node.options.is_empty()
-                || !node.globs.is_empty()
-                || words.iter().any(|word| node.children.get(word).is_some())
-        })
+        root.children.get(program).is_some_and(|child| self.leads_on(child, words, LOOKS))
+    }
+
+    /// Whether what stands behind a node may be made of these words; so many of them are looked at.
+    fn leads_on(&self, node: u32, words: &[&[&str]], looks: usize) -> bool {
+        let Some(node) = self.nodes.get(node as usize) else { return false };
+        let is_open = node.prefix.is_some() || !node.options.is_empty() || !node.globs.is_empty();
+        let mut words_behind = words.iter().copied().flatten();
+        is_open
+            || looks == 0
+            || words_behind.any(|word| {
+                let child = node.children.get(word);
+                child.is_some_and(|child| self.leads_on(child, words, looks - 1))
+            })
     }
 
     fn anyhow(&self, node: &Node, words: &[&str], options: &[&str]) -> Option<RuleId> {
@@ -259,7 +280,11 @@ impl WordIndex {
                 let id = u32::try_from(new).ok()?;
                 let node = self.nodes.get_mut(at)?;
                 node.children.insert(word, id);
-                if at > 0 && word.len() > 1 && word.starts_with('-') {
+                if at == 0 {
+                    self.same.extend(same::neighbours(word));
+                    self.same.sort_unstable();
+                    self.same.dedup();
+                } else if word.len() > 1 && word.starts_with('-') {
                     node.options.push((word.into(), id));
                 }
                 self.nodes.push(Node::default());
