@@ -19,6 +19,7 @@ mod redirect;
 mod refused;
 mod remade;
 mod rounds;
+mod said;
 mod sets;
 mod simple;
 mod state;

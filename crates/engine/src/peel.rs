@@ -206,8 +206,12 @@ fn add_printed(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
         act.prints.extend(names::of_program(given.arg.prefix()));
     }
     let repeats = usage.entry.prints.repeats();
-    if repeats && act.args.iter().any(|arg| arg.as_known().is_none()) && analysis.holds_text() {
-        act.prints.push(names::held());
+    if repeats && act.args.iter().any(|arg| arg.as_known().is_none()) {
+        // `echo ${x:-name}`: what its words may stand for comes out again.
+        act.prints.extend(analysis.handed.iter().cloned());
+        if analysis.holds_text() {
+            act.prints.push(names::held());
+        }
     }
     if analysis.makes(act, usage) || repeats && analysis.is_given_made() {
         act.prints.push(names::made());

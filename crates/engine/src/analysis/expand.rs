@@ -103,6 +103,7 @@ impl Walk<'_, '_> {
         let mut subscripts = self.tree.list(expansion.subscript).iter();
         let lists_keys = expansion.operator == Action::Read
             && subscripts.any(|word| matches!(self.tree.text(word.span), b"@" | b"*"));
+        self.hand_said(&name, lists_keys && expansion.prefix == Prefix::Indirect);
         if expansion.prefix == Prefix::Indirect && !lists_keys || is_prompt {
             let span = self.span(span);
             let message = "an expansion that can run what a variable holds";

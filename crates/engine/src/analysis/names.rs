@@ -339,6 +339,7 @@ impl Analysis<'_> {
             let mut names = self.all_names();
             names.extend(self.hears_builders().then(made));
             add_names(act, &names, &told, &mut self.looks);
+            self.give_places(act);
         }
         if self.state.has_dotglob {
             if has_unknown {
@@ -346,6 +347,17 @@ impl Analysis<'_> {
             }
             let hidden: Vec<EffectOn> = act.effects.iter().filter_map(hidden_too).collect();
             act.effects.extend(hidden);
+        }
+    }
+
+    /// Lets an act that reads a file somewhere read it where the script has been: `$OLDPWD/x`.
+    fn give_places(&self, act: &mut Act) {
+        if !self.been_in.is_empty() {
+            let places: Vec<EffectOn> =
+                self.been_in.iter().map(|place| of_path(place.to_string())).collect();
+            let there: Vec<EffectOn> =
+                act.effects.iter().flat_map(|on| with(on, &places)).collect();
+            act.effects.extend(there);
         }
     }
 
@@ -432,12 +444,17 @@ fn with(on: &EffectOn, names: &[EffectOn]) -> Vec<EffectOn> {
         return Vec::new();
     };
     let begins = names.iter().filter_map(|name| match &name.target {
+        Target::Path(begin) if name.is_deep => {
+            let begin = crate::arg::escaped(begin.trim_end_matches('/'));
+            let end = crate::arg::escaped(end.trim_start_matches('/'));
+            Some(read(Target::Pattern(format!("{begin}/**/{end}")), false))
+        }
         Target::Path(begin) => Some(read(Target::Path(format!("{begin}{end}")), false)),
-        Target::Pattern(_)
-        | Target::Unknown(_)
-        | Target::Host(_)
-        | Target::Named(_)
-        | Target::None => None,
+        Target::Pattern(begin) => {
+            let end = crate::arg::escaped(end);
+            Some(read(Target::Pattern(format!("{begin}{end}")), false))
+        }
+        Target::Unknown(_) | Target::Host(_) | Target::Named(_) | Target::None => None,
     });
     begins.collect()
 }

@@ -107,7 +107,18 @@ fn told_words(act: &Act) -> Option<&[Arg]> {
         let format = act.args.iter().position(|arg| arg.as_known() == Some("-printf"))?;
         return act.args.get(format..);
     }
+    if let Some(option) = act.args.iter().position(|arg| is_printed_with(name, arg.prefix())) {
+        return act.args.get(option.saturating_sub(1)..);
+    }
     tells(name).then_some(&act.args)
+}
+
+/// Whether a word is an option whose value a program prints: `rg -r x`, `ls --time-style=+x`.
+fn is_printed_with(name: &str, word: &str) -> bool {
+    let Some(option) = word.strip_prefix('-') else { return false };
+    let long = word.split('=').next().unwrap_or_default();
+    lists::PRINTED_OPTIONS.contains(&long)
+        || name == "rg" && !option.starts_with('-') && option.contains('r')
 }
 
 /// Whether a program may print any of its words.
