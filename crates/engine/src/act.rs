@@ -134,6 +134,14 @@ impl Act {
             && self.effects.iter().all(|on| on.effect.is_reading())
     }
 
+    /// Keeps why it is not understood: of two reasons the first, unless the other is one that no
+    /// rule answers.
+    pub(crate) fn doubt(&mut self, unknown: Unknown) {
+        if self.unknown.as_ref().is_none_or(|kept| unknown.is_dynamic && !kept.is_dynamic) {
+            self.unknown = Some(unknown);
+        }
+    }
+
     /// The program's name as written, where it is known.
     #[must_use]
     pub fn program(&self) -> Option<&str> {

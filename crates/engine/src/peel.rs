@@ -110,7 +110,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         let written = act.program().unwrap_or_default();
         let message = format!("program `{written}` is not known");
         let is_path = written.contains('/');
-        act.unknown.get_or_insert(unknown(&act, &message, false));
+        act.doubt(unknown(&act, &message, false));
         let effect = if is_path { Effect::Execute } else { Effect::Unknown };
         act.effects.push(EffectOn::of(effect));
         analysis.suspect_unread(&act.args, &act);
@@ -131,14 +131,14 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
     };
     if analysis.state.is_poisoned {
         let message = "which program a name means was changed before";
-        act.unknown.get_or_insert(unknown(&act, message, true));
+        act.doubt(unknown(&act, message, true));
     }
     if let Some(name) = &analysis.state.exported
         && !program.is_builtin
         && !environment::is_unmoved(program.name)
     {
         let message = format!("runs with variable `{name}`, which is not known to be harmless");
-        act.unknown.get_or_insert(unknown(&act, &message, false));
+        act.doubt(unknown(&act, &message, false));
     }
     let usage = usage::read(program.entry, act.args.get(1..).unwrap_or_default());
     if program.name == "truncate" && usage.options.is_empty() {
@@ -176,7 +176,7 @@ fn judge_assignments(act: &mut Act) {
             Setting::Foreign if act.base_name().is_some_and(environment::is_unmoved) => {}
             Setting::Foreign => {
                 let message = format!("variable `{}` is not known to be harmless", assigned.name);
-                act.unknown.get_or_insert(Unknown { message, span: act.span, is_dynamic: false });
+                act.doubt(Unknown { message, span: act.span, is_dynamic: false });
             }
             // What `read` splits by changes nothing else.
             Setting::Loader if assigned.name == "IFS" && act.program() == Some("read") => {}
@@ -234,8 +234,9 @@ fn take(
     for guard in std::mem::take(&mut usage.findings) {
         act.note(guard, act.span);
     }
-    if act.unknown.is_none() {
-        act.unknown = usage.unknown.take();
+    let around = act.unknown.clone();
+    if let Some(unknown) = usage.unknown.take() {
+        act.doubt(unknown);
     }
     act.options = usage.options.iter().map(|given| given.name).collect();
     act.code = usage
@@ -262,23 +263,7 @@ fn take(
     }
     act.has_harmless_globals =
         act.unknown.is_none() && !act.globals.iter().any(|at| act.extras.contains(at));
-    if let Some(directory) = &usage.directory {
-        act.directory = moved(analysis, act.directory.as_deref(), directory);
-        if !act.perhaps_in.is_empty() {
-            let strays = act.perhaps_in.iter();
-            let there = strays.filter_map(|stray| moved(analysis, Some(stray), directory));
-            act.perhaps_in = there.collect();
-        }
-        let is_inside = act.directory.as_ref().is_some_and(|directory| {
-            let roots = analysis.ground.workspace.iter().map(String::as_str);
-            let mut roots = roots.chain([&*analysis.ground.root]);
-            roots.any(|root| place::is_within(directory, root))
-        });
-        if !is_inside {
-            let message = "works in a directory outside the workspace";
-            act.unknown.get_or_insert(unknown(&act, message, false));
-        }
-    }
+    move_to(analysis, &mut act, &usage);
     let mut inner = Vec::new();
     if let Some(command) = usage.command
         && !usage.is_dry
@@ -305,6 +290,10 @@ fn take(
     }
     reader::read_filters(analysis, &mut act, &usage, &mut inner);
     reader::read_fed(analysis, &mut act, &usage, &mut inner);
+    // Readers answer for words; a variable or an alias around them is none of theirs.
+    if let Some(unknown) = around {
+        act.doubt(unknown);
+    }
     add_printed(analysis, &mut act, &usage);
     if dashes::is_given(usage.entry.takes_names, &usage) {
         let target = Target::Unknown(String::new());
@@ -326,6 +315,26 @@ fn take(
         return;
     }
     run_all(analysis, act, program.name, inner, usage.wraps != Wraps::Plain);
+}
+
+/// Moves an act to the directory that its own options name.
+fn move_to(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
+    let Some(directory) = &usage.directory else { return };
+    act.directory = moved(analysis, act.directory.as_deref(), directory);
+    if !act.perhaps_in.is_empty() {
+        let strays = act.perhaps_in.iter();
+        let there = strays.filter_map(|stray| moved(analysis, Some(stray), directory));
+        act.perhaps_in = there.collect();
+    }
+    let is_inside = act.directory.as_ref().is_some_and(|directory| {
+        let roots = analysis.ground.workspace.iter().map(String::as_str);
+        let mut roots = roots.chain([&*analysis.ground.root]);
+        roots.any(|root| place::is_within(directory, root))
+    });
+    if !is_inside {
+        let message = "works in a directory outside the workspace";
+        act.doubt(unknown(act, message, false));
+    }
 }
 
 /// Adds an act of this program and everything that it runs.

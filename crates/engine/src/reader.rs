@@ -148,12 +148,12 @@ impl Reading<'_, '_> {
 
     fn unknown(&mut self, message: &str) {
         let unknown = unknown(self.act, message, false);
-        self.act.unknown.get_or_insert(unknown);
+        self.act.doubt(unknown);
     }
 
     fn dynamic(&mut self, message: &str) {
         let unknown = unknown(self.act, message, true);
-        self.act.unknown.get_or_insert(unknown);
+        self.act.doubt(unknown);
     }
 
     /// Forgets that the table knew no role for a word: the reader knows it.

@@ -126,7 +126,7 @@ fn suggestion(bench: &Bench<'_>, facts: &Facts) -> Option<Suggestion> {
     match bench.spec.kind {
         ToolKind::Shell if bench.spec.is_foreign_shell => None,
         // A rule never silences the workspace boundary.
-        ToolKind::Shell if !bench.stays_inside(facts) => None,
+        ToolKind::Shell if !bench.is_within_rules(facts) => None,
         ToolKind::Shell => command(&facts.act),
         ToolKind::Read | ToolKind::Write | ToolKind::Edit | ToolKind::Patch => {
             let place = facts.touched.first()?.place.as_ref()?;

@@ -249,7 +249,8 @@ impl<'a> Reader<'a> {
     }
 
     fn unknown(&mut self, message: &str, span: Span, is_dynamic: bool) {
-        if self.usage.unknown.is_none() {
+        // What may become anything stands before what is merely not listed.
+        if self.usage.unknown.as_ref().is_none_or(|kept| is_dynamic && !kept.is_dynamic) {
             self.usage.unknown = Some(Unknown { message: message.to_owned(), span, is_dynamic });
         }
     }

@@ -107,7 +107,7 @@ impl<'a> Bench<'a> {
     fn covering_command(&self, facts: &Facts) -> Option<&'a Rule> {
         let act = &facts.act;
         act.program()?;
-        if !self.stays_inside(facts) || !self.runs_inside(act) || !has_harmless_assignments(act) {
+        if !self.is_within_rules(facts) || !has_harmless_assignments(act) {
             return None;
         }
         let args = known(act);
@@ -117,6 +117,11 @@ impl<'a> Bench<'a> {
         }
         let command = Command { args: &args, others: &others, extras: &act.extras, raw: "" };
         self.rules.covers_command(&command)
+    }
+
+    /// Whether an act is where a rule with content can speak for it.
+    pub(crate) fn is_within_rules(&self, facts: &Facts) -> bool {
+        self.stays_inside(facts) && self.runs_inside(&facts.act)
     }
 
     /// Whether everything an act is known to change lies in the workspace.
