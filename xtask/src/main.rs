@@ -16,6 +16,7 @@ mod differential;
 mod fuzz;
 mod hosts;
 mod kill;
+mod laws;
 mod meaning;
 mod mutants;
 mod nodes;
@@ -52,6 +53,8 @@ enum Command {
     Differential(differential::Arguments),
     /// Compares what ran in a real bash with what the tree named.
     Meaning(meaning::Arguments),
+    /// Tries every law on many cases.
+    Laws(laws::Arguments),
     /// Runs commands that are judged read-only and watches what they do.
     Oracle(oracle::Arguments),
     /// Says which lines and regions of the pure crates their own tests reach.
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
         Command::Sbom(arguments) => sbom::run(&arguments),
         Command::Differential(arguments) => differential::run(&arguments),
         Command::Meaning(arguments) => meaning::run(arguments),
+        Command::Laws(arguments) => laws::run(&arguments),
         Command::Oracle(arguments) => oracle::run(&arguments),
         Command::Coverage(arguments) => coverage::run(&arguments),
         Command::Mutants(arguments) => mutants::run(&arguments),

@@ -11,6 +11,7 @@ use portcullis_hook::answer::{Answer, Printed, reason};
 use portcullis_hook::call::{Call, Part};
 use portcullis_hook::hosts::HOSTS;
 use portcullis_hook::{Signals, Started, Trouble, VERDICT_LIMIT, run};
+use portcullis_law::config;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -125,7 +126,8 @@ fn blocks(printed: &Printed) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    // Each starts a process.
+    #![proptest_config(ProptestConfig { cases: config().cases.min(64), ..config() })]
 
     #[test]
     fn no_document_and_no_worker_lets_a_tool_run(
@@ -145,6 +147,10 @@ proptest! {
         let printed = said(host, event, WORKERS[worker], &bytes);
         prop_assert!(blocks(&printed), "{host}: {printed:?}");
     }
+}
+
+proptest! {
+    #![proptest_config(config())]
 
     #[test]
     fn an_answer_that_does_not_allow_never_reads_like_one(

@@ -7,19 +7,10 @@
 
 use std::collections::HashMap;
 
+use portcullis_law::config;
 use portcullis_shell::glyphs;
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::RngSeed;
-
-fn config() -> ProptestConfig {
-    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    config.cases = config.cases.max(4096);
-    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
-        config.rng_seed = RngSeed::Fixed(7);
-    }
-    config
-}
 
 fn shown(text: &[u8]) -> String {
     glyphs(text).into_iter().map(|glyph| glyph.shown).collect()

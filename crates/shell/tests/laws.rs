@@ -1,7 +1,6 @@
 //! Laws: what holds for every text.
 //!
-//! The texts are the same in every run; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` ask for others
-//! and for more.
+//! `portcullis_law` says how many texts are tried.
 
 #![cfg(test)]
 
@@ -10,20 +9,12 @@ mod spans;
 #[path = "laws/texts.rs"]
 mod texts;
 
+use portcullis_law::config;
 use portcullis_shell::{
     Dialect, HazardKind, Kind, Reader, RefusalKind, Token, Tree, Value, hazards, print, scan,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::RngSeed;
-
-fn config() -> ProptestConfig {
-    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
-        config.rng_seed = RngSeed::Fixed(2);
-    }
-    config
-}
 
 fn readers() -> impl Iterator<Item = Reader> {
     Dialect::ALL

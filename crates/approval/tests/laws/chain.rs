@@ -3,10 +3,10 @@
 use portcullis_approval::audit::{Chain, Checkpoint, Entry, Link, NOTHING};
 use portcullis_approval::canonical::{canonical, quoted};
 use portcullis_approval::receipt::Signer;
+use portcullis_law::law;
 use proptest::prelude::*;
 use proptest::{collection, sample};
 
-use crate::law;
 use crate::samples::NOW;
 
 /// The lines of a chain, from the texts of its entries.
@@ -40,7 +40,7 @@ fn holds(lines: &[String]) -> bool {
 
 #[test]
 fn a_chain_that_nobody_touched_holds() {
-    law(500, texts(0), |texts| {
+    law(texts(0), |texts| {
         let lines = lines(&texts);
         prop_assert!(holds(&lines));
         // It holds from any place on, if that is known.
@@ -58,7 +58,7 @@ fn a_chain_that_nobody_touched_holds() {
 #[test]
 fn a_line_that_was_changed_is_seen() {
     let strategy = (texts(1), any::<sample::Index>(), any::<sample::Index>(), 1_u8..128);
-    law(1_000, strategy, |(texts, at, byte, flip)| {
+    law(strategy, |(texts, at, byte, flip)| {
         let mut lines = lines(&texts);
         let line = at.get_mut(&mut lines);
         let mut bytes = line.clone().into_bytes();
@@ -75,7 +75,7 @@ fn a_line_that_was_changed_is_seen() {
 #[test]
 fn lines_that_were_dropped_put_in_or_swapped_are_seen() {
     let strategy = (texts(2), any::<sample::Index>(), any::<sample::Index>());
-    law(1_000, strategy, |(texts, at, other)| {
+    law(strategy, |(texts, at, other)| {
         let whole = lines(&texts);
         let (at, other) = (at.index(whole.len()), other.index(whole.len()));
         if at + 1 < whole.len() {
@@ -99,7 +99,7 @@ fn lines_that_were_dropped_put_in_or_swapped_are_seen() {
 #[test]
 fn a_chain_written_anew_is_not_what_the_checkpoint_says() {
     let signer = Signer::new(&[3; 32]);
-    law(20, (texts(1), texts(1)), |(one, other)| {
+    law((texts(1), texts(1)), |(one, other)| {
         let head = |texts: &[(String, String)]| {
             let mut chain = Chain::default();
             for line in lines(texts) {

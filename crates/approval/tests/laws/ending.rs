@@ -4,17 +4,15 @@ use portcullis_approval::settle::{Gone, settle_by_grant};
 use portcullis_approval::{Reply, State, cancel, expire};
 use portcullis_engine::policy_text::Fallback;
 use portcullis_engine::{Call, Lexical, Outcome, Policy, PolicyText, Source, judge};
+use portcullis_law::law;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::law;
 use crate::samples::{NOW, acts, ask, plain_ask, plain_verdict, verdict};
-
-const CASES: u32 = 4_000;
 
 #[test]
 fn a_deadline_opens_only_what_its_fallback_opens() {
-    law(CASES, (ask(), verdict(), any::<bool>()), |(ask, verdict, was_watched)| {
+    law((ask(), verdict(), any::<bool>()), |(ask, verdict, was_watched)| {
         let decision = expire(&ask, &verdict, was_watched, NOW);
         prop_assert_eq!(decision.state, State::Expired);
         prop_assert_eq!(decision.reply, None, "it is nobody's answer");
@@ -31,7 +29,7 @@ fn a_deadline_opens_only_what_its_fallback_opens() {
 
 #[test]
 fn what_is_gone_is_denied() {
-    law(CASES, ask(), |ask| {
+    law(ask(), |ask| {
         for gone in [Gone::Withdrawn, Gone::RunEnded, Gone::AgentGone, Gone::NoClient] {
             let decision = cancel(&ask, gone, "coder", "socket", NOW);
             prop_assert_eq!((decision.state, decision.outcome), (State::Cancelled, Outcome::Deny));
@@ -44,7 +42,7 @@ fn what_is_gone_is_denied() {
 
 #[test]
 fn a_grant_answers_only_what_is_allowed_by_now() {
-    law(CASES, (ask(), verdict()), |(ask, verdict)| {
+    law((ask(), verdict()), |(ask, verdict)| {
         let decision = settle_by_grant(&ask, &verdict, "grace", NOW);
         prop_assert_eq!(decision.is_some(), verdict.outcome == Outcome::Allow);
         if let Some(decision) = decision {

@@ -4,18 +4,16 @@ use portcullis_approval::{
     Answer, Ask, Granted, Reach, Refusal, Reply, Scope, Settlement, State, settle,
 };
 use portcullis_engine::Outcome;
+use portcullis_law::law;
 use proptest::prelude::*;
 
-use crate::law;
 use crate::samples::{
     NOW, RULES, answer, approver, ask, ids, plain_approver, plain_ask, plain_verdict, verdict,
 };
 
-const CASES: u32 = 4_000;
-
 #[test]
 fn what_is_denied_by_now_is_never_allowed() {
-    law(CASES, (ask(), answer(), approver(), verdict()), |(ask, answer, approver, verdict)| {
+    law((ask(), answer(), approver(), verdict()), |(ask, answer, approver, verdict)| {
         if let Ok(settled) = settle(&ask, &answer, &approver, &verdict, NOW, &mut ids()) {
             let is_denied = verdict.outcome == Outcome::Deny || answer.reply == Reply::Reject;
             prop_assert_eq!(settled.decision.outcome == Outcome::Deny, is_denied);
@@ -31,7 +29,7 @@ fn what_is_denied_by_now_is_never_allowed() {
 
 #[test]
 fn only_who_may_answer_settles_and_only_in_time() {
-    law(CASES, (ask(), answer(), approver(), verdict()), |(ask, answer, approver, verdict)| {
+    law((ask(), answer(), approver(), verdict()), |(ask, answer, approver, verdict)| {
         let result = settle(&ask, &answer, &approver, &verdict, NOW, &mut ids());
         let may = approver.owners.include(&ask.asker.owner) && approver.key != ask.asker.key;
         let in_time = ask.deadline_at.is_none_or(|deadline| NOW < deadline);
@@ -46,7 +44,7 @@ fn only_who_may_answer_settles_and_only_in_time() {
 
 #[test]
 fn what_is_left_behind_is_what_was_offered_or_this_very_call() {
-    law(CASES, (ask(), answer(), approver(), verdict()), |(ask, answer, approver, verdict)| {
+    law((ask(), answer(), approver(), verdict()), |(ask, answer, approver, verdict)| {
         let Ok(settled) = settle(&ask, &answer, &approver, &verdict, NOW, &mut ids()) else {
             return Ok(());
         };
@@ -83,7 +81,7 @@ fn what_is_left_behind_is_what_was_offered_or_this_very_call() {
 
 #[test]
 fn for_good_over_a_firm_finding_leaves_nothing() {
-    law(CASES, (ask(), answer(), verdict()), |(ask, answer, mut verdict)| {
+    law((ask(), answer(), verdict()), |(ask, answer, mut verdict)| {
         verdict.is_firm = true;
         let settled = settle(&ask, &answer, &plain_approver(), &verdict, NOW, &mut ids());
         if let Ok(settled) = settled {

@@ -5,10 +5,10 @@ use portcullis_approval::key::{Role, Secret};
 use portcullis_approval::receipt::{BadReceipt, Receipt, Signer};
 use portcullis_approval::redact::redact;
 use portcullis_approval::{CallText, Moment};
+use portcullis_law::law;
 use proptest::prelude::*;
 use proptest::{collection, option, sample};
 
-use crate::law;
 use crate::samples::{NOW, id, plain_ask};
 
 fn call() -> impl Strategy<Value = CallText> {
@@ -45,7 +45,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
 
 #[test]
 fn what_is_seen_to_be_canonical_is_so() {
-    law(2_000, json(), |value| {
+    law(json(), |value| {
         // Written with blanks it goes the long way, and what comes of that is seen to be right.
         let spaced = serde_json::to_string_pretty(&value).unwrap();
         let written = canonical(&spaced).unwrap();
@@ -56,7 +56,7 @@ fn what_is_seen_to_be_canonical_is_so() {
         }
         Ok(())
     });
-    law(5_000, "[{}\\[\\]\",:0-9a-c.eE+\\\\ntu-]{0,12}", |text| {
+    law("[{}\\[\\]\",:0-9a-c.eE+\\\\ntu-]{0,12}", |text| {
         if is_canonical(&text) {
             let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
             prop_assert!(value.is_ok(), "{}", text);
@@ -77,11 +77,11 @@ fn a_changed_call_is_the_same_call_with_another_input() {
 
 #[test]
 fn calls_that_differ_have_other_digests() {
-    law(2_000, (call(), call()), |(one, other)| {
+    law((call(), call()), |(one, other)| {
         prop_assert_eq!(one.digest() == other.digest(), one == other);
         Ok(())
     });
-    law(2_000, (call(), "[a-c]{1,3}"), |(call, word)| {
+    law((call(), "[a-c]{1,3}"), |(call, word)| {
         let digest = call.digest();
         let others = [
             CallText { tool: format!("{}{word}", call.tool), ..call.clone() },
@@ -106,7 +106,7 @@ fn calls_that_differ_have_other_digests() {
 #[test]
 fn a_digest_does_not_see_order_blanks_or_escapes() {
     let members = collection::btree_map("[a-e]", 0_u32..99, 0..5);
-    law(2_000, (call(), members, any::<bool>()), |(call, members, escapes)| {
+    law((call(), members, any::<bool>()), |(call, members, escapes)| {
         let written = |pairs: Vec<(&String, &u32)>, blank: &str| {
             let pair = |(key, value): (&String, &u32)| {
                 let key = match (escapes && !blank.is_empty(), key.as_bytes().first()) {
@@ -160,7 +160,7 @@ fn a_receipt_that_was_touched_does_not_count() {
     let signer = Signer::new(&[1; 32]);
     let text = receipt().issue(&signer);
     let public = signer.public();
-    law(50, (any::<sample::Index>(), 1_u8..=255), |(at, flip)| {
+    law((any::<sample::Index>(), 1_u8..=255), |(at, flip)| {
         let mut bytes = text.clone().into_bytes();
         let at = at.index(bytes.len());
         bytes[at] ^= flip;
@@ -191,7 +191,7 @@ fn no_key_is_left_in_a_text() {
         &["", "token=", "Authorization: Bearer ", "https://", "https://me:", "\\n", "-u"][..],
     );
     let law_text = (around(), telling, role, any::<[u8; 32]>(), around());
-    law(4_000, law_text, |(before, telling, role, chance, after)| {
+    law(law_text, |(before, telling, role, chance, after)| {
         let secret = Secret::new(role, &chance);
         let text = format!("{before}{telling}{}{after}", secret.reveal());
         let redacted = redact(&text);
@@ -205,7 +205,7 @@ fn no_key_is_left_in_a_text() {
 
 #[test]
 fn redacting_twice_is_redacting_once() {
-    law(2_000, "[ -~\n]{0,80}", |text| {
+    law("[ -~\n]{0,80}", |text| {
         let once = redact(&text).into_owned();
         prop_assert_eq!(redact(&once).into_owned(), once.clone());
         Ok(())

@@ -227,7 +227,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+        #![proptest_config(portcullis_law::config())]
 
         #[test]
         fn rows_read_back_and_fit(text in texts(), columns in 30_usize..90) {

@@ -233,31 +233,3 @@ fn an_unknown_variable_never_loosens() {
             .collect()
     });
 }
-
-#[test]
-fn modes_are_as_strict_as_they_say() {
-    for rules in rules() {
-        for command in COMMANDS {
-            let answer = |mode: Mode| verdict(&policy(mode, &rules), command).outcome;
-            let in_default = verdict(&policy(Mode::Default, &rules), command);
-            let why = format!("`{command}` under {rules}");
-            assert!(answer(Mode::Default) >= answer(Mode::AcceptEdits), "{why}");
-            assert!(answer(Mode::AcceptEdits) >= answer(Mode::Bypass), "{why}");
-            // An ask rule asks in explore too: a person may look at what only reads.
-            let asks_by_rule = in_default.reasons.iter().any(|reason| reason.code == "rule.ask");
-            if !in_default.is_read_only && !asks_by_rule {
-                assert!(answer(Mode::Explore) >= answer(Mode::Default), "{why}");
-            }
-            assert_ne!(answer(Mode::DontAsk), Outcome::Ask, "{why}");
-        }
-    }
-}
-
-#[test]
-fn the_same_call_gets_the_same_verdict() {
-    for command in COMMANDS {
-        let policy = policy(Mode::Default, &json!({ "allow": ["Bash(npm run:*)"] }));
-        let one = format!("{:?}", verdict(&policy, command));
-        assert_eq!(one, format!("{:?}", verdict(&policy, command)), "`{command}`");
-    }
-}

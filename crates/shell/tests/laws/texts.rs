@@ -45,9 +45,15 @@ pub fn script() -> impl Strategy<Value = String> {
             1 => list().prop_map(|body| format!("f() {{ {body}; }}")),
             1 => inner.prop_map(|one| format!("{{ {one}; }} > out 2>&1")),
             1 => word.clone().prop_map(|w| format!("[[ {w} == x && -f {w} ]]")),
-            1 => word.prop_map(|w| format!("cat <<EOF\n{}\nEOF\n:", w.replace(['\'', '"'], ""))),
+            1 => word.prop_map(|w| document(&w.replace(['\'', '"'], ""))),
         ]
     })
+}
+
+/// A here-document, whose end no document inside it can be: that one is shorter.
+fn document(body: &str) -> String {
+    let end = body.len();
+    format!("cat <<E{end}\n{body}\nE{end}\n:")
 }
 
 fn simple(word: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
