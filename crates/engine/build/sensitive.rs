@@ -1,7 +1,8 @@
 //! Compiles the sensitive paths: `data/sensitive_paths.toml` becomes a static table.
 //!
 //! Every pattern is filed under one of its segments that has no star, so that a path is held
-//! only against patterns that share a segment with it; the others by what their names demand.
+//! only against patterns that share a segment with it; the others by how their names end or begin,
+//! and where that is open by what they demand.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,8 +17,9 @@ pub fn compile(text: &str) -> Result<String, String> {
     let paths = table.get("path").and_then(Value::as_array).ok_or("`path` is no list")?;
     let mut out = String::from("pub(super) static PATTERNS: &[Pattern] = &[\n");
     let mut filed: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let (mut unfiled, mut hints) = (String::new(), String::new());
+    let (mut loose, mut hints) = (String::new(), String::new());
     let (mut plain, mut open) = (Vec::new(), Vec::new());
+    let (mut ending, mut beginning) = (Vec::new(), Vec::new());
     for (place, path) in paths.iter().enumerate() {
         let path = path.as_table().ok_or("a path is no table")?;
         let known = ["pattern", "read", "write", "except", "finding", "why", "match", "not"];
@@ -58,8 +60,15 @@ pub fn compile(text: &str) -> Result<String, String> {
         let mut segments = split.iter();
         match segments.rfind(|segment| !segment.contains(['*', '?', '['])) {
             Some(segment) => filed.entry((*segment).to_owned()).or_default().push(place),
+            None if is_directory || named.contains('\\') => {
+                let _ = writeln!(loose, "(Letters::demanded({named:?}), {place}),");
+            }
+            None if !named.ends_with(['*', '?', ']']) => ending.push((named.as_bytes(), place)),
+            None if !named.starts_with(['*', '?', '[']) => {
+                beginning.push((named.as_bytes(), place));
+            }
             None => {
-                let _ = writeln!(unfiled, "(Letters::demanded({named:?}), {place}),");
+                let _ = writeln!(loose, "(Letters::demanded({named:?}), {place}),");
             }
         }
     }
@@ -70,7 +79,11 @@ pub fn compile(text: &str) -> Result<String, String> {
         let _ = writeln!(out, "({segment:?}, &{places:?}),");
     }
     let _ = writeln!(out, "];\npub(super) static STARTS: &[u16] = &{starts:?};");
-    let _ = writeln!(out, "pub(super) static UNFILED: &[(Letters, u16)] = &[\n{unfiled}];");
+    let _ = writeln!(out, "pub(super) static LOOSE: &[(Letters, u16)] = &[\n{loose}];");
+    let ending = by_byte(&ending, <[u8]>::last);
+    let _ = writeln!(out, "pub(super) static ENDING: ByByte = {ending};");
+    let beginning = by_byte(&beginning, <[u8]>::first);
+    let _ = writeln!(out, "pub(super) static BEGINNING: ByByte = {beginning};");
     let _ = writeln!(out, "pub(super) static HINTS: &[Hint] = &[\n{hints}];");
     let _ = writeln!(out, "pub(super) static OPEN: &[u16] = &{open:?};");
     let _ = writeln!(out, "pub(super) static FIRST: ByByte = {};", by_byte(&plain, <[u8]>::first));

@@ -157,6 +157,13 @@ impl Act {
         program.get(behind..)
     }
 
+    /// Whether its program has this name, without the directories before it.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        let before = self.program().and_then(|program| program.strip_suffix(name));
+        before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    }
+
     /// Whether the act has this effect.
     #[must_use]
     pub fn has(&self, effect: Effect) -> bool {

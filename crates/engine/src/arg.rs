@@ -139,6 +139,16 @@ pub fn of_words(tree: &Tree, words: &[Word], known: Known<'_>) -> Vec<Arg> {
     args
 }
 
+/// The argument that a word stands for which is text and nothing else.
+#[must_use]
+pub fn of_text(tree: &Tree, word: &Word) -> Option<Arg> {
+    let [Part { kind: PartKind::Literal, .. }] = tree.list(word.parts) else { return None };
+    match tree.value(word) {
+        Value::Literal(text) => Some(Arg::new(Text::Known(lossless(text)), tree.locate(word.span))),
+        Value::Pattern { .. } | Value::Tainted(_) | Value::Set(_) => None,
+    }
+}
+
 /// Adds the arguments one word stands for.
 pub fn add_word(tree: &Tree, word: &Word, known: Known<'_>, args: &mut Vec<Arg>) {
     let span = tree.locate(word.span);

@@ -204,7 +204,8 @@ pub fn normalise(path: &str, directory: &str) -> String {
     }
     let base = if path.starts_with('/') { "" } else { directory };
     let mut out = String::with_capacity(base.len() + path.len() + 1);
-    for part in base.split('/').chain(path.split('/')) {
+    // Parts are short: looking at each byte is the quickest.
+    for part in base.split(['/']).chain(path.split(['/'])) {
         match part {
             "" | "." => {}
             ".." => out.truncate(out.rfind('/').unwrap_or(0)),

@@ -51,7 +51,7 @@ pub(crate) fn read_fed(
     inner: &mut Vec<Inner>,
 ) {
     // `exec < file` goes on in this very shell, and only opens the file.
-    let stays = usage.reader == Some("xargs") || act.base_name() == Some("exec");
+    let stays = usage.reader == Some("xargs") || act.is_named("exec");
     let starts_shell = usage.wraps == Wraps::Kept && !stays
         || usage.reader == Some("ssh")
         || act.has(Effect::Escalate);

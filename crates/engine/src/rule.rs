@@ -3,6 +3,7 @@
 //! Rules are kept in an index ([`Rules`]) by tool and content, so that their number does not
 //! matter. `CallRules` are those that may speak about one call, whatever its host calls it.
 
+mod heads;
 mod index;
 mod keyed;
 mod others;
@@ -21,6 +22,7 @@ use crate::tool::{CustomTool, Names};
 use crate::verdict::Outcome;
 use crate::world::World;
 
+pub(crate) use heads::Glance;
 pub use index::Rules;
 use index::{Contents, ToolRules};
 use paths::Meant;
@@ -144,6 +146,13 @@ impl<'p> CallRules<'p> {
         }
     }
 
+    /// Whether a deny or ask rule may speak about a command of one of these names with these words,
+    /// in its own words or others; a first look that walks no rule.
+    pub(crate) fn may_speak(&self, names: &[Option<&str>], words: impl Fn() -> Glance) -> bool {
+        let mut all = self.sure.iter().chain(self.perhaps.iter().flatten());
+        all.any(|(_, tool)| tool.heads.may_speak(names, &words))
+    }
+
     /// Whether a deny or ask rule may speak about commands that begin with one of these words.
     pub(crate) fn begins(&self, outcome: Outcome, words: &[Option<&str>]) -> bool {
         let begins = |contents: &Contents| {
@@ -189,7 +198,7 @@ impl<'p> CallRules<'p> {
     }
 
     /// Whether a deny or ask rule may begin with a program and some of these words or an option.
-    pub(crate) fn goes_on(&self, outcome: Outcome, program: &str, words: &[&[&str]]) -> bool {
+    pub(crate) fn goes_on(&self, outcome: Outcome, program: &str, words: &[&str]) -> bool {
         let goes_on = |contents: &Contents| {
             let index = contents.words.as_deref()?;
             index.goes_on(program, words).then(|| contents.all.first().copied()).flatten()

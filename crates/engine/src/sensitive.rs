@@ -75,27 +75,29 @@ pub fn find(path: &str, access: Access) -> Option<&'static Pattern> {
         pattern.may_fit_name(name)
             && pattern.fits_path(parts.get_or_init(|| segments(&path).collect()))
     };
-    let mut look = |place: u16| {
-        let place = usize::from(place);
-        let hint = table::HINTS.get(place).filter(|hint| hint.may_fit(letters, access));
-        let pattern = hint.and_then(|_| table::PATTERNS.get(place));
-        if let Some(pattern) = pattern.filter(fits)
-            && found.is_none_or(|found| pattern.denies >= found.denies)
-        {
-            found = Some(pattern);
-        }
+    let look = |place: &u16| {
+        let place = usize::from(*place);
+        table::HINTS.get(place).filter(|hint| hint.may_fit(letters, access))?;
+        table::PATTERNS.get(place).filter(fits)
     };
+    // Of several that are alike the last one on the way counts.
     for part in path.as_bytes().split(|byte| *byte == b'/') {
-        for place in filed(part) {
-            look(*place);
+        for pattern in filed(part).iter().filter_map(look) {
+            if found.is_none_or(|found| pattern.denies >= found.denies) {
+                found = Some(pattern);
+            }
         }
     }
-    for (demanded, place) in table::UNFILED {
-        if letters.hold(*demanded) {
-            look(*place);
-        }
-    }
-    found
+    let of = |by_byte: &hint::ByByte, byte: Option<u8>| byte.map_or(&[][..], |at| by_byte.of(at));
+    let ending = of(&table::ENDING, name.bytes().next_back());
+    let beginning = of(&table::BEGINNING, name.bytes().next());
+    let loose = table::LOOSE.iter().filter(|(demanded, _)| letters.hold(*demanded));
+    let unfiled = ending.iter().chain(beginning).chain(loose.map(|(_, place)| place));
+    let unfiled = unfiled.filter_map(|place| Some((look(place)?, *place)));
+    let last = unfiled.max_by_key(|(pattern, place)| (pattern.denies, *place));
+    last.map(|(pattern, _)| pattern)
+        .filter(|pattern| found.is_none_or(|found| pattern.denies >= found.denies))
+        .or(found)
 }
 
 /// So many parts of a glob are looked up one by one.

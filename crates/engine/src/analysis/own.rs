@@ -41,7 +41,7 @@ impl Analysis<'_> {
         if is_own && act.unknown.as_ref().is_some_and(|unknown| unknown.is_dynamic) {
             act.note(GUARD, act.span);
         }
-        let stops = act.base_name().is_some_and(|name| lists::STEERERS.contains(&name));
+        let stops = || act.base_name().is_some_and(|name| lists::STEERERS.contains(&name));
         let is_open = act.args.iter().skip(1).any(|arg| arg.as_known().is_none());
         let names_us = |on: &EffectOn| match &on.target {
             Target::Path(name) => name.contains(NAME),
@@ -51,7 +51,7 @@ impl Analysis<'_> {
             | Target::Named(_)
             | Target::None => false,
         };
-        if stops && is_open && self.all_names().iter().any(names_us) {
+        if is_open && stops() && self.all_names().iter().any(names_us) {
             act.note(GUARD, act.span);
         }
         // What is removed or written may be named elsewhere.

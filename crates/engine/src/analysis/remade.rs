@@ -32,6 +32,9 @@ impl Analysis<'_> {
 
     /// Whether an act makes other text of the text that it gets, or of its own words.
     pub(crate) fn makes(&self, act: &Act, usage: &Usage) -> bool {
+        if !dashes::is_filter(act) {
+            return false;
+        }
         let is_text = |on: &EffectOn| is_made(on) || is_held(on);
         let gets_text = matches!(self.feed, Feed::Text(_)) || self.handed.iter().any(is_text);
         let cuts = usage.has_option(&["-c", "--bytes"]);
@@ -43,15 +46,14 @@ impl Analysis<'_> {
             given.kind == ValueKind::Awk && text.contains("BEGIN")
                 || given.kind == ValueKind::Jq && usage.has_option(&["-n", "--null-input"])
         };
-        dashes::is_filter(act)
-            && (gets_text && (cuts || !passes) && usage.entry.prints == Prints::Nothing
-                || matches!(usage.reader, Some("printf"))
-                    && is_printer
-                    && super::simple::printed(act).is_none()
-                || usage.values.iter().any(is_program)
-                || !passes && usage.entry.prints == Prints::Nothing && turns_names(act)
-                || gets_text && usage.has_option(&["-o", "--only-matching"])
-                || self.rewrites(act, usage))
+        gets_text && (cuts || !passes) && usage.entry.prints == Prints::Nothing
+            || matches!(usage.reader, Some("printf"))
+                && is_printer
+                && super::simple::printed(act).is_none()
+            || usage.values.iter().any(is_program)
+            || !passes && usage.entry.prints == Prints::Nothing && turns_names(act)
+            || gets_text && usage.has_option(&["-o", "--only-matching"])
+            || self.rewrites(act, usage)
     }
 
     /// Whether an act prints other text than its words say.
@@ -88,6 +90,10 @@ pub(super) fn names_twin(text: &str) -> bool {
 /// harmless neighbour away, or puts a dot before them.
 fn turns_names(act: &Act) -> bool {
     let is_dotted = |text: &str| {
+        // Nearly all words have no dot at all.
+        if !text.as_bytes().contains(&b'.') {
+            return false;
+        }
         let mut letters = text.chars();
         let begins = letters.next() == Some('s')
             && letters.next().is_some_and(|sign| {
@@ -130,7 +136,7 @@ fn tells(name: &str) -> bool {
 fn changes_blanks(act: &Act) -> bool {
     let is_blank =
         |arg: &Arg| matches!(arg.as_known(), Some("-s" | " " | "\n" | "\t" | "\\n" | "\\t"));
-    act.base_name() == Some("tr") && act.args.iter().skip(1).all(is_blank)
+    act.is_named("tr") && act.args.iter().skip(1).all(is_blank)
 }
 
 /// Whether a format prints only a part of a word, or another word for it.

@@ -17,23 +17,23 @@ use crate::peel;
 /// Which words of a command certainly do not begin with a dash; nearly all commands are short.
 #[derive(Default)]
 struct Dashless {
-    first: u128,
+    first: u64,
     rest: Vec<bool>,
 }
 
 impl Dashless {
     /// Notes the next word.
     fn note(&mut self, at: usize, is_dashless: bool) {
-        match u32::try_from(at).ok().filter(|at| *at < u128::BITS) {
-            Some(at) => self.first |= u128::from(is_dashless) << at,
+        match u32::try_from(at).ok().filter(|at| *at < u64::BITS) {
+            Some(at) => self.first |= u64::from(is_dashless) << at,
             None => self.rest.push(is_dashless),
         }
     }
 
     fn has(&self, at: usize) -> bool {
-        match u32::try_from(at).ok().filter(|at| *at < u128::BITS) {
+        match u32::try_from(at).ok().filter(|at| *at < u64::BITS) {
             Some(at) => self.first >> at & 1 == 1,
-            None => self.rest.get(at - u128::BITS as usize).copied().unwrap_or_default(),
+            None => self.rest.get(at - u64::BITS as usize).copied().unwrap_or_default(),
         }
     }
 }

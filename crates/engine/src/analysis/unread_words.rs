@@ -29,7 +29,7 @@ impl Analysis<'_> {
             return;
         }
         let moves = [Effect::Write, Effect::Connect, Effect::Change].iter().any(|&on| act.has(on))
-            && act.base_name() != Some("ssh");
+            && !act.is_named("ssh");
         let first = usage.map_or(1, |usage| usage.subs.len() + 1);
         let mut named = Vec::new();
         for arg in act.args.iter().skip(first.max(1)).take(WORDS) {

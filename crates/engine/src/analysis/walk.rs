@@ -61,6 +61,12 @@ impl Walk<'_, '_> {
         is_operand: bool,
         to: &mut Vec<Arg>,
     ) {
+        // Most words are text and nothing else, whatever the script knows.
+        if let Some(arg) = arg::of_text(self.tree, word) {
+            let span = self.within.unwrap_or(arg.span);
+            to.push(Arg { span, is_operand, ..arg });
+            return;
+        }
         let state = &self.analysis.state;
         let directory = state.here();
         let known = arg::Known { directory, homes: &state.homes, round: &[], numbers: None };

@@ -91,7 +91,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
 /// Whether a program prints of a file only certificates, whatever keys are in it too.
 fn shows_no_key(act: &Act, path: &str) -> bool {
     let sub = act.args.get(1).and_then(Arg::as_known);
-    act.base_name() == Some("openssl")
+    act.is_named("openssl")
         && sub.is_some_and(|sub| lists::CERTIFICATE_READERS.contains(&sub))
         && Path::new(path).extension().is_some_and(|end| end.eq_ignore_ascii_case("pem"))
 }

@@ -68,7 +68,10 @@ impl Facts {
 /// Whether it is one of the process's own streams, or nothing.
 pub(super) fn is_stream(touched: &Touched) -> bool {
     let place = touched.place.as_ref();
-    place.is_some_and(|place| STREAMS.contains(&place.normalised.as_str()))
+    // Few files are devices.
+    place.is_some_and(|place| {
+        place.normalised.starts_with("/dev/") && STREAMS.contains(&place.normalised.as_str())
+    })
 }
 
 impl Bench<'_> {

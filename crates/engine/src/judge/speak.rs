@@ -6,16 +6,17 @@ use portcullis_shell::Span;
 
 use super::cover::{known, without};
 use super::facts::is_stream;
+use super::spellings::without_version;
 use super::{Bench, Facts};
 use crate::act::Act;
 use crate::analysis::Heard;
-use crate::arg::Arg;
+use crate::arg::{Arg, Text};
 use crate::catalog;
 use crate::effect::{Effect, Target};
 use crate::guard;
 use crate::place::{Place, Touched};
 use crate::rule::paths::Meant;
-use crate::rule::{CallRules, Command, Input, Rule};
+use crate::rule::{CallRules, Command, Glance, Input, Rule};
 use crate::tool::ToolKind;
 use crate::verdict::Outcome;
 
@@ -148,16 +149,20 @@ impl<'a> Bench<'a> {
             Outcome::Ask => (of_words.asking, self.raw.0),
             Outcome::Allow | Outcome::Deny => (of_words.denying, self.raw.1),
         };
-        words
-            .or(raw)
+        let said = words.or(raw);
+        // Most commands name no file.
+        if said.is_some() || facts.touched.is_empty() && act.code.is_empty() {
+            return said;
+        }
+        let mut touched = facts.touched.iter().filter(|touched| !is_stream(touched));
+        touched
+            .find_map(|touched| self.speaking_of_file(outcome, touched))
             .or_else(|| {
-                let touched = facts.touched.iter().filter(|touched| !is_stream(touched));
-                touched.clone().find_map(|touched| self.speaking_of_file(outcome, touched)).or_else(
-                    || {
-                        let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
-                        perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
-                    },
-                )
+                if act.perhaps_in.is_empty() {
+                    return None;
+                }
+                let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
+                perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
             })
             .or_else(|| self.speaking_of_names(outcome, act))
     }
@@ -207,19 +212,25 @@ impl<'a> Bench<'a> {
         let first = act.args.first().and_then(Arg::as_written);
         let base = act.base_name().filter(|base| Some(*base) != first);
         let plain = act.base_name().and_then(plain_name);
+        // Most texts begin with the very word.
+        let is_same = first.is_some_and(|first| begins_with(raw, first));
+        let names = [first, base, plain, act.base_name().and_then(without_version)];
+        if !self.rules.may_speak(&names, || glance(act, raw)) {
+            // Behind a wrapper or in quotes the text may still be one that a rule means.
+            let speaks = |outcome, is_open: bool| {
+                let is_asked = is_open && !is_same;
+                is_asked.then(|| self.rules.speaks_of_raw(outcome, raw)).flatten()
+            };
+            return OfWords {
+                asking: speaks(Outcome::Ask, asks),
+                denying: speaks(Outcome::Deny, denies),
+            };
+        }
         let same =
             |outcome, is_open: bool| is_open.then(|| self.speaking_of_same(outcome, act)).flatten();
         let begins = |outcome| self.rules.begins(outcome, &[first, base, plain]);
         let (begins_ask, begins_deny) =
             (asks && begins(Outcome::Ask), denies && begins(Outcome::Deny));
-        // Most texts begin with the very word.
-        let is_same = first.is_some_and(|first| begins_with(raw, first));
-        if !begins_ask && !begins_deny && is_same {
-            return OfWords {
-                asking: same(Outcome::Ask, asks),
-                denying: same(Outcome::Deny, denies),
-            };
-        }
         let args = known(act);
         let others =
             if begins_ask || begins_deny { spellings(act, &args, plain) } else { Vec::new() };
@@ -257,6 +268,17 @@ impl<'a> Bench<'a> {
         };
         rules.speaks_of_path(outcome, place, meant, self.ground, self.world)
     }
+}
+
+/// The words behind the program of an act as rules see them, and the second one of its text; what
+/// is not known stands for some word.
+fn glance(act: &Act, raw: &str) -> Glance {
+    let words = act.args.iter().skip(1).fold(Glance::default(), |words, arg| match &arg.text {
+        Text::Known(text) => words.with(text),
+        Text::Home(text) => words.with(text).with(""),
+        Text::Files { .. } | Text::Begins(_) | Text::Any(_) => words.with(""),
+    });
+    raw.split_whitespace().nth(1).map_or(words, |second| words.with(second))
 }
 
 /// The words of an act by the other names of its program, and all of them without the options

@@ -42,22 +42,32 @@ impl<'a> Bench<'a> {
         let spelled = same::equivalents(&words).into_iter().chain(has_rules.then(|| words.clone()));
         let mut spelled = spelled.filter(|words| {
             let (program, rest) = words.split_first().unwrap_or((&base, &[]));
-            same::is_listed(program) || self.rules.goes_on(outcome, program, &[rest])
+            same::is_listed(program) || self.rules.goes_on(outcome, program, rest)
         });
         spelled.find_map(|words| self.speaking_anyhow(outcome, &words, act))
     }
 
     /// A first look that takes nothing apart: whether a rule may begin with this program and words
     /// among these, with those of a command that is the same, or of one that is the same as that.
+    /// The words of all of them are looked for at once.
     fn may_speak(&self, outcome: Outcome, base: &str, rest: &[&str]) -> bool {
-        let goes_on =
-            |program: &str, words: &[&[&str]]| self.rules.goes_on(outcome, program, words);
-        goes_on(base, &[rest])
-            || same::perhaps(base, &[rest]).any(|(program, first)| {
-                goes_on(program, &[first, rest])
-                    || same::perhaps(program, &[first, rest])
-                        .any(|(program, second)| goes_on(program, &[second, first, rest]))
-            })
+        if !same::is_listed(base) {
+            return self.rules.goes_on(outcome, base, rest);
+        }
+        let (mut programs, mut words) = (vec![base], rest.to_vec());
+        for _ in 0..2 {
+            let others = programs.iter().flat_map(|program| same::perhaps(program, &words));
+            let others: Vec<_> = others.collect();
+            for (program, behind) in others {
+                if !programs.contains(&program) {
+                    programs.push(program);
+                }
+                let new = behind.iter().filter(|word| !words.contains(word));
+                let new: Vec<&str> = new.copied().collect();
+                words.extend(new);
+            }
+        }
+        programs.iter().any(|program| self.rules.goes_on(outcome, program, &words))
     }
 
     fn speaking_anyhow(&self, outcome: Outcome, words: &[&str], act: &Act) -> Option<&'a Rule> {
@@ -76,7 +86,11 @@ impl<'a> Bench<'a> {
 
 /// The name of a program without the version at its end, where it is the same program: of
 /// `python3.11` that is `python`, of `clang-15` `clang`.
-fn without_version(base: &str) -> Option<&str> {
+pub(super) fn without_version(base: &str) -> Option<&str> {
+    // Few names end so.
+    if !matches!(base.bytes().next_back(), Some(b'0'..=b'9' | b'.' | b'-')) {
+        return None;
+    }
     let plain = base.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
     let plain = plain.strip_suffix('-').unwrap_or(plain);
     if plain.len() == base.len() {

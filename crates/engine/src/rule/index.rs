@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::heads::Heads;
 use super::others::InputIndex;
 use super::paths::PathIndex;
 use super::words::{RuleId, WordIndex};
@@ -43,6 +44,8 @@ pub(super) struct ToolRules {
     allow: Option<Box<Contents>>,
     ask: Option<Box<Contents>>,
     deny: Option<Box<Contents>>,
+    /// How those that ask or deny begin, where they are about commands.
+    pub(super) heads: Heads,
 }
 
 /// Rules of one outcome for one tool name, by their contents.
@@ -71,6 +74,46 @@ impl ToolRules {
             Outcome::Allow => self.allow.get_or_insert_default(),
             Outcome::Ask => self.ask.get_or_insert_default(),
             Outcome::Deny => self.deny.get_or_insert_default(),
+        }
+    }
+
+    fn insert(
+        &mut self,
+        content: Option<&str>,
+        families: &[Family],
+        outcome: Outcome,
+        rule: RuleId,
+    ) {
+        let content = content.filter(|content| !content.trim().is_empty());
+        let contents = self.of_mut(outcome);
+        contents.all.push(rule);
+        let Some(content) = content else {
+            contents.whole.get_or_insert(rule);
+            return;
+        };
+        for family in families {
+            match family {
+                Family::Words => self.insert_words(content, outcome, rule),
+                Family::Paths | Family::Inputs | Family::Whole => {
+                    self.of_mut(outcome).insert(content, *family, outcome, rule);
+                }
+            }
+        }
+    }
+
+    /// Adds a rule about commands.
+    fn insert_words(&mut self, content: &str, outcome: Outcome, rule: RuleId) {
+        let is_strict = outcome != Outcome::Allow;
+        let pattern = WordPattern::parse(content);
+        // Without quotes both are the same.
+        let raw = (is_strict && content.contains(['\'', '"']))
+            .then(|| WordPattern::parse_raw(content))
+            .filter(|raw| *raw != pattern);
+        for pattern in raw.iter().chain([&pattern]) {
+            self.of_mut(outcome).words.get_or_insert_default().insert(pattern, rule);
+            if is_strict {
+                self.heads.insert(pattern);
+            }
         }
     }
 }
@@ -153,8 +196,7 @@ impl Rules {
         }
         for (at, families) in &target.places {
             if let Some(tool) = self.tools.get_mut(*at) {
-                let contents = tool.of_mut(rule.outcome);
-                contents.insert(content, families, rule.outcome, id);
+                tool.insert(content, families, rule.outcome, id);
             }
         }
         self.listed.push(rule);
@@ -185,47 +227,22 @@ impl Rules {
 }
 
 impl Contents {
-    fn insert(
-        &mut self,
-        content: Option<&str>,
-        families: &[Family],
-        outcome: Outcome,
-        rule: RuleId,
-    ) {
-        self.all.push(rule);
-        let Some(content) = content.filter(|content| !content.trim().is_empty()) else {
-            self.whole.get_or_insert(rule);
-            return;
-        };
-        let is_strict = outcome != Outcome::Allow;
-        for family in families {
-            match family {
-                Family::Words => {
-                    let index = self.words.get_or_insert_default();
-                    let pattern = WordPattern::parse(content);
-                    // Without quotes both are the same.
-                    if is_strict && content.contains(['\'', '"']) {
-                        let raw = WordPattern::parse_raw(content);
-                        if raw != pattern {
-                            index.insert(&raw, rule);
-                        }
-                    }
-                    index.insert(&pattern, rule);
+    /// Adds a rule about anything but commands.
+    fn insert(&mut self, content: &str, family: Family, outcome: Outcome, rule: RuleId) {
+        match family {
+            Family::Paths => {
+                let paths = self.paths.get_or_insert_default();
+                if outcome == Outcome::Allow {
+                    paths.insert(content, Reach::Root, rule);
+                } else {
+                    paths.insert_strict(content, Reach::Everywhere, rule);
                 }
-                Family::Paths => {
-                    let paths = self.paths.get_or_insert_default();
-                    if is_strict {
-                        paths.insert_strict(content, Reach::Everywhere, rule);
-                    } else {
-                        paths.insert(content, Reach::Root, rule);
-                    }
-                }
-                Family::Inputs if content.trim() == "*" => {
-                    self.whole.get_or_insert(rule);
-                }
-                Family::Inputs => self.inputs.get_or_insert_default().insert(content, rule),
-                Family::Whole => {}
             }
+            Family::Inputs if content.trim() == "*" => {
+                self.whole.get_or_insert(rule);
+            }
+            Family::Inputs => self.inputs.get_or_insert_default().insert(content, rule),
+            Family::Words | Family::Whole => {}
         }
     }
 }

@@ -59,15 +59,25 @@ pub(crate) fn equivalents<'w>(words: &[&'w str]) -> Vec<Vec<&'w str>> {
 /// words, in whatever order.
 pub(crate) fn perhaps(
     program: &str,
-    words: &[&[&str]],
+    words: &[&str],
 ) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     let pairs = SAME.get(program);
-    let seconds = [""].into_iter().chain(words.iter().flat_map(|words| words.iter().copied()));
+    let seconds = [""].into_iter().chain(words.iter().copied());
     let places = seconds.filter_map(move |word| pairs?.by_word.get(word)).flatten();
     let begun = places.filter_map(move |place| pairs?.all.get(*place));
-    let is_among = |word: &&str| words.iter().any(|words| words.contains(word));
-    let meant = begun.filter(move |(from, _)| from.iter().skip(2).all(is_among));
+    let meant = begun.filter(|(from, _)| from.iter().skip(2).all(|word| words.contains(word)));
     meant.filter_map(|(_, to)| to.split_first().map(|(program, words)| (*program, words)))
+}
+
+/// What is the same as this program with words behind it: those words, the other program, and the
+/// first word behind that.
+pub(super) fn others(
+    program: &str,
+) -> impl Iterator<Item = (&'static [&'static str], &'static str, Option<&'static str>)> {
+    pairs(program).iter().filter_map(|(from, to)| {
+        let (other, behind) = to.split_first()?;
+        Some((from.get(1..).unwrap_or_default(), *other, behind.first().copied()))
+    })
 }
 
 /// The programs that may be the same as this one, or as one that may be the same as that.
@@ -93,7 +103,7 @@ mod tests {
         {
             let (program, rest) = words.split_first().unwrap();
             for same in equivalents(words) {
-                let known: Vec<_> = perhaps(program, &[rest]).collect();
+                let known: Vec<_> = perhaps(program, rest).collect();
                 assert!(
                     known.iter().any(|(program, _)| *program == same[0]),
                     "{words:?}: {same:?}"

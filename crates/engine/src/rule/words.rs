@@ -182,19 +182,18 @@ impl WordIndex {
 
     /// Whether a rule may begin with a program and some of these words, or an option, in whatever
     /// order.
-    pub(super) fn goes_on(&self, program: &str, words: &[&[&str]]) -> bool {
+    pub(super) fn goes_on(&self, program: &str, words: &[&str]) -> bool {
         let Some(root) = self.nodes.first() else { return false };
         root.children.get(program).is_some_and(|child| self.leads_on(child, words, LOOKS))
     }
 
     /// Whether what stands behind a node may be made of these words; so many of them are looked at.
-    fn leads_on(&self, node: u32, words: &[&[&str]], looks: usize) -> bool {
+    fn leads_on(&self, node: u32, words: &[&str], looks: usize) -> bool {
         let Some(node) = self.nodes.get(node as usize) else { return false };
         let is_open = node.prefix.is_some() || !node.options.is_empty() || !node.globs.is_empty();
-        let mut words_behind = words.iter().copied().flatten();
         is_open
             || looks == 0
-            || words_behind.any(|word| {
+            || words.iter().any(|word| {
                 let child = node.children.get(word);
                 child.is_some_and(|child| self.leads_on(child, words, looks - 1))
             })

@@ -26,11 +26,14 @@ fn shares(glob: &[&str], listed: &[&str]) -> bool {
                 // Everything below a directory: only the directory itself can aim.
                 return false;
             }
-            let is_met = || {
-                let is_plain = has_text(name) && !is_open(listed_name);
-                is_plain && is_told(above, listed_above) && segments(name, listed_name)
+            let is_near = if is_open(listed_name) {
+                aims(name, listed_name)
+            } else {
+                // Few names fit, and what does not fit is not aimed at.
+                let is_met = || has_text(name) && is_told(above, listed_above);
+                segments(name, listed_name) && (comes_near(name, listed_name) || is_met())
             };
-            (aims(name, listed_name) || is_met()) && paths(above, listed_above)
+            is_near && paths(above, listed_above)
         }
         _ => false,
     }
@@ -86,12 +89,13 @@ fn comes_near(name: &str, listed: &str) -> bool {
     // what is written out must be a part of the name, and the better one.
     let is_sign = |letter: char| matches!(letter, '*' | '?' | '[' | ']');
     let letters = |text: &str| text.chars().filter(|&letter| !is_sign(letter)).count();
+    let is_ending = name.starts_with("*.") && !listed.starts_with('*');
+    if is_ending {
+        return false;
+    }
     let (own, all) = (letters(name) * 2, letters(listed));
     let is_loose = name.starts_with('*') && name.ends_with('*');
-    let is_ending = name.starts_with("*.") && !listed.starts_with('*');
-    !is_ending
-        && (own > all || own == all && !is_loose)
-        && name.split(is_sign).all(|run| listed.contains(run))
+    (own > all || own == all && !is_loose) && name.split(is_sign).all(|run| listed.contains(run))
 }
 
 /// Whether a name that begins with text comes near an ending such as `*.pem`: `server.k*` and
@@ -123,6 +127,12 @@ pub(super) const LONGEST: usize = 255;
 
 /// Whether some text fits both patterns.
 fn segments(one: &str, other: &str) -> bool {
+    // Most differ in their first letter, or in their last.
+    let (own, others) = (one.as_bytes(), other.as_bytes());
+    let is_apart = |one: Option<&u8>, other: Option<&u8>| apart(one.into_iter(), other.into_iter());
+    if is_apart(own.first(), others.first()) || is_apart(own.last(), others.last()) {
+        return false;
+    }
     // Most names are plain: such a one is the only text that may fit.
     if one.len().max(other.len()) <= LONGEST {
         if !is_open(other) && !one.contains('[') {
