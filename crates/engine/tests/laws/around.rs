@@ -32,7 +32,7 @@ fn what_is_appended_never_turns_an_ask_into_an_allow() {
 }
 
 /// Programs that start what stands behind them.
-const WRAPPERS: [&str; 16] = [
+pub const WRAPPERS: [&str; 16] = [
     "sudo",
     "doas -u x",
     "env",
@@ -83,7 +83,7 @@ fn holds(policy: &Policy, command: &str, text: &str) -> TestCaseResult {
 }
 
 /// Whether the shell reads words behind it as those of one program.
-fn is_simple(command: &str) -> bool {
+pub fn is_simple(command: &str) -> bool {
     !command.contains(['=', '|', ';', '&', '<', '>', '(', '{', '$', '`', '~', '[', '!'])
 }
 

@@ -5,7 +5,8 @@ use portcullis_law::law;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::samples::{RULES, command, mode, policy, rules, verdict};
+use crate::around::{WRAPPERS, is_simple};
+use crate::samples::{RULES, command, mode, one, policy, rules, verdict};
 
 #[test]
 fn a_deny_rule_holds_in_every_mode() {
@@ -14,6 +15,21 @@ fn a_deny_rule_holds_in_every_mode() {
         let by_rule = denied.acts.iter().any(|act| act.reason.code == "rule.deny");
         let answer = verdict(&policy(mode, &allow, &[], &deny), &command);
         prop_assert!(!by_rule || answer.outcome == Outcome::Deny, "{} {:?}", command, deny);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_command_is_denied_by_its_own_first_words() {
+    let wrapper = prop_oneof![Just(""), select(&WRAPPERS[..])];
+    law((one(), 1..4_usize, wrapper, rules(), mode()), |(command, count, wrapper, allow, mode)| {
+        prop_assume!(
+            is_simple(command) && !command.contains(['\'', '"', '\\', '*', '?', '#', ':'])
+        );
+        let words: Vec<&str> = command.split(' ').take(count).collect();
+        let rule = format!("Bash({}:*)", words.join(" "));
+        let answer = verdict(&policy(mode, &allow, &[], &[&rule]), &format!("{wrapper} {command}"));
+        prop_assert_eq!(answer.outcome, Outcome::Deny, "`{} {}` by `{}`", wrapper, command, rule);
         Ok(())
     });
 }
