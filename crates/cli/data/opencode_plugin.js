@@ -45,7 +45,9 @@ function read(text) {
     throw new Error(answer.reason);
   }
   const allows = answer?.decision === "allow" && names.every((name) => name === "decision" || name === "input");
-  if (!allows) throw new Error("Portcullis: the hook's answer is no document [HOOK_DIALECT]");
+  const input = answer?.input ?? {};
+  const fits = answer?.input !== null && typeof input === "object" && !Array.isArray(input);
+  if (!allows || !fits) throw new Error("Portcullis: the hook's answer is no document [HOOK_DIALECT]");
   return answer;
 }
 

@@ -10,6 +10,7 @@ mod copilot;
 mod gemini;
 mod multica;
 mod opencode;
+mod paths;
 pub mod shell;
 
 use std::fmt::Write as _;
@@ -68,6 +69,8 @@ pub struct Import {
     tests: Vec<(String, &'static str)>,
     /// Whether modes without questions were asked for.
     pub accepts_bypass: bool,
+    /// Whether there is one file of the source, and what stands in it is all.
+    pub is_sole: bool,
 }
 
 /// One file of a source.
@@ -371,27 +374,6 @@ pub fn parts(text: &str) -> Result<(&str, Option<&str>), &'static str> {
         None => Err("its parenthesis is not closed"),
         Some(content) if content.trim().is_empty() => Err("its parentheses are empty"),
         Some(content) => Ok((tool, Some(content))),
-    }
-}
-
-/// The pattern of a file tool, as ours: paths like those of gitignore, made absolute or relative
-/// to the workspace.
-pub fn path_pattern(pattern: &str) -> String {
-    // What begins with a dot and a slash lies right there.
-    let (pattern, is_here) = match pattern.strip_prefix("./") {
-        Some(rest) => (rest, true),
-        None => (pattern, false),
-    };
-    let (name, below) = match pattern.strip_suffix('/') {
-        Some(directory) => (directory, "/**"),
-        None => (pattern, ""),
-    };
-    // A slash inside anchors a pattern there; without one it means any depth.
-    let is_anchored = is_here || name.contains('/') || name.starts_with("**");
-    if is_anchored || name.starts_with('~') {
-        format!("{name}{below}")
-    } else {
-        format!("**/{name}{below}")
     }
 }
 

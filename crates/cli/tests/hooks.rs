@@ -7,6 +7,7 @@ mod hooks {
     pub mod daemon;
     pub mod faults;
     pub mod house;
+    pub mod memory;
     pub mod recorded;
     pub mod replay;
 }

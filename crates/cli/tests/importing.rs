@@ -181,6 +181,36 @@ priority = 7
         ("write_file(git)", "unmapped", ""), ("read_file(", "unmapped", ""), ("run_shell_command(git)", "narrowed", "allow Bash(git:*)"),
         ("allowed: 5", "unmapped", ""), ("exclude", "unmapped", ""),
     ]),
+    ("gemini", "all.toml", r#"
+[[rule]]
+toolName = "*"
+decision = "ask_user"
+priority = 1
+[[rule]]
+commandPrefix = "git"
+decision = "allow"
+priority = 2
+[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 3
+modes = ["default"]
+[[rule]]
+mcpName = "files"
+decision = "allow"
+priority = 4
+"#, &[
+        ("ask_user", "exact", "mode = \"default\""), ("\"git\"", "narrowed", "allow Bash(git:*)"), ("\"deny\"", "exact", "deny *"),
+        ("\"files\"", "unmapped", ""),
+    ]),
+    ("opencode", "stars.json", r#"{ "permission": { "edit": { "*": "ask", "notes.md": "allow", "docs/*.md": "allow", "src/*": "deny", "*.env": "deny", "a*b": "deny" } } }"#, &[
+        ("\"edit\"", "exact", "mode = \"default\""), ("notes.md", "exact", "allow Edit|Write(notes.md)"), ("docs/*.md", "narrowed", "allow Edit|Write(docs/*.md)"),
+        ("src/*", "exact", "deny Edit|Write(src/**)"), ("*.env", "exact", "deny Edit|Write(**/*.env)"),
+        ("a*b", "exact", "deny Edit|Write(a*b), deny Edit|Write(a*/**/*b)"),
+    ]),
+    ("agentscope", "stars.json", r#"{ "deny_rules": { "Edit": [ { "rule_content": "*.env" } ] }, "ask_rules": { "Write": [ { "rule_content": "src/*.py" } ] } }"#, &[
+        ("*.env", "exact", "deny Edit(**/*.env)"), ("src/*.py", "exact", "ask Write(src/**/*.py)"),
+    ]),
     ("opencode", "odd.json", r#"{ "permission": { "*": "ask", "bash": { "git *": "allow", "*": "ask" }, "edit": 5, "read": ["x"] } }"#, &[
         ("\"*\"", "exact", "mode = \"default\""), ("git *", "exact", "allow Bash(git:*)"), ("bash: *: ask", "exact", "ask Bash"),
         ("edit: 5", "unmapped", ""), ("read: [", "unmapped", ""),

@@ -2,6 +2,8 @@
 
 #![cfg(test)]
 
+#[path = "installing/entries.rs"]
+mod entries;
 #[path = "installing/gaps.rs"]
 mod gaps;
 

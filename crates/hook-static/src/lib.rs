@@ -21,7 +21,7 @@ use portcullis_hook::call::Call;
 use portcullis_hook::{Checker, OWN_NAME, Proof, Signals, Started, VERDICT_LIMIT};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
 use used::Unclaimed;
@@ -58,6 +58,9 @@ pub fn run(words: Vec<String>) -> ExitCode {
     if words.first().is_some_and(|word| word == "--worker") {
         return worker::run(&words);
     }
+    block_on_abort();
+    #[cfg(debug_assertions)]
+    worker::own_fault();
     let started = Started {
         arguments: words,
         variable: Box::new(|name| std::env::var(name).ok()),
@@ -87,6 +90,12 @@ pub fn run(words: Vec<String>) -> ExitCode {
     }
     // All is said and nothing is held back: the end of the process tidies up the rest.
     signal_hook::low_level::exit(code.into())
+}
+
+/// Has a process that gives itself up end with the code that blocks: out of memory, or of stack, the
+/// runtime says why on standard error and aborts, and some hosts run the tool of a hook that died.
+fn block_on_abort() {
+    let _ = flag::register_conditional_shutdown(SIGABRT, 2, Arc::new(AtomicBool::new(true)));
 }
 
 /// Says something and ends the process, whatever its other thread does.

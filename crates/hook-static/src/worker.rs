@@ -44,7 +44,7 @@ struct Words {
 /// Judges one call.
 pub fn run(words: &[String]) -> ExitCode {
     #[cfg(debug_assertions)]
-    fault();
+    fault(&std::env::var(FAULT).unwrap_or_default());
     // What went wrong is told as an exit code; the hook has its own words for it.
     match judged(words) {
         Ok(line) => {
@@ -215,9 +215,18 @@ fn named(call: &CallText) -> impl Iterator<Item = (&'static str, String)> {
     others.into_iter().filter_map(|(name, value)| Some((name, quoted(value.as_ref()?))))
 }
 
+/// Dies as a worker is told to, but in the hook itself.
+#[cfg(debug_assertions)]
+pub fn own_fault() {
+    let told = std::env::var(FAULT).unwrap_or_default();
+    if let Some(told) = told.strip_prefix("own-") {
+        fault(told);
+    }
+}
+
 /// Dies as it is told, so that tests see what the hook makes of it.
 #[cfg(debug_assertions)]
-fn fault() {
+fn fault(told: &str) {
     fn overflow(depth: u64) -> u64 {
         let here = std::hint::black_box([depth; 1024]);
         if depth == u64::MAX {
@@ -226,7 +235,7 @@ fn fault() {
         overflow(depth + 1) + here.iter().sum::<u64>()
     }
     let say = |text: &str| drop(std::io::stdout().write_all(text.as_bytes()));
-    match std::env::var(FAULT).unwrap_or_default().as_str() {
+    match told {
         "panic" => std::panic::resume_unwind(Box::new("told to")),
         "abort" => std::process::abort(),
         "overflow" => drop(std::hint::black_box(overflow(0))),

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 pub mod answer;
 pub mod call;
+mod document;
 mod dropin;
 pub mod hosts;
 mod http;
@@ -26,12 +27,13 @@ mod watched;
 mod worker;
 
 use answer::{Answer, Printed};
-use call::{Call, Failure, Fields, Given, Part};
+use call::{Call, Failure, Part};
 use hosts::Host;
 use options::{Daemon, Options};
 use told::{Outcome, Told};
 use watched::{Early, Watch, watched};
 
+pub use document::read;
 pub use http::Dial;
 pub use link::Proof;
 pub use watched::Signals;
@@ -45,12 +47,6 @@ const DROP_IN_LIMIT: Duration = Duration::from_hours(24);
 
 /// How names begin that a hook gives to a call whose host gives none.
 pub const OWN_NAME: &str = "hook-";
-
-/// The longest document that is read.
-const MOST_BYTES: u64 = 8 << 20;
-
-/// How much of it is read at once: most are shorter.
-const CHUNK: usize = 2 << 10;
 
 /// Gives what checks receipts: that this key (hexadecimal digits) signed them, and that they are
 /// about this very call. What can be made ready before there is a receipt it makes ready.
@@ -111,8 +107,9 @@ pub fn run(
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> u8 {
-    let printed = answer(started, stdin);
-    deliver(&printed, stdout, stderr)
+    // Work may panic and is caught where it is done; this is for what stands around it.
+    let printed = catch_unwind(AssertUnwindSafe(|| answer(started, stdin)));
+    deliver(&printed.unwrap_or_else(|_| Printed::blocked(UNWRITTEN)), stdout, stderr)
 }
 
 /// Writes what is said and gives the exit code. Where a document cannot be written, the reason on
@@ -219,11 +216,11 @@ fn work(
     understood: &Mutex<Option<Call>>,
     watch: &Watch,
 ) -> Result<Printed, Failure> {
-    let bytes = document(stdin, started.ready, watch)?;
+    let bytes = document::bytes(stdin, started.ready, watch)?;
     let call = match read(host, options, &bytes, &started.variable, started.directory.as_deref()) {
         Ok(call) => call,
         // Whatever the arguments say, nothing but this stands before the call.
-        Err(failure) if failure.code == "HOOK_WRONG_HOST" && is_gate(host, &bytes) => {
+        Err(failure) if failure.code == "HOOK_WRONG_HOST" && document::is_gate(started, &bytes) => {
             return Ok((host.fail)(Part::Gate, &failure.reason()));
         }
         Err(failure) => return Err(failure),
@@ -236,58 +233,6 @@ fn work(
     }
     let answer = decide(host, options, started, &place, &call, watch)?;
     Ok((host.say)(&call, &fitted(host, options, &call, answer)))
-}
-
-/// Whether a document says that it is about an event before a call.
-fn is_gate(host: &Host, bytes: &[u8]) -> bool {
-    let document: serde_json::Value = serde_json::from_slice(bytes).unwrap_or_default();
-    let event = document.get("hook_event_name").and_then(|event| event.as_str());
-    host.events.iter().any(|(known, part)| event == Some(known) && *part == Part::Gate)
-}
-
-/// Reads a document of a host.
-///
-/// # Errors
-/// It is not understood, or is another host's.
-pub fn read(
-    host: &Host,
-    options: &Options,
-    bytes: &[u8],
-    variable: &Variables,
-    directory: Option<&str>,
-) -> Result<Call, Failure> {
-    let fields = Fields::read(bytes)?;
-    let text = str::from_utf8(bytes).unwrap_or_default();
-    let given = Given { fields: &fields, options, variable: &variable, directory, text };
-    host.call(&given)
-}
-
-/// The bytes of standard input.
-fn document(stdin: Box<dyn Read + Send>, ready: Ready, watch: &Watch) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let mut stdin = stdin.take(MOST_BYTES + 1);
-    let mut chunk = [0; CHUNK];
-    loop {
-        let moment = watch.limit(watch.end).saturating_duration_since(Instant::now());
-        if watch.is_alone() && !ready(moment) {
-            watch.begin()?;
-        }
-        let count = match stdin.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(_) => return Err(Failure::input("standard input cannot be read")),
-        };
-        let read = chunk.get(..count).unwrap_or_default();
-        // Asked for politely: a machine without memory gives an answer too.
-        bytes.try_reserve(count).map_err(|_| Failure::new("HOOK_INTERNAL", "no memory is left"))?;
-        bytes.extend_from_slice(read);
-        watch.begin_if_long(bytes.len())?;
-    }
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Failure::new("HOOK_TOO_LARGE", "the call is larger than 8 MiB"));
-    }
-    Ok(bytes)
 }
 
 /// Asks the daemon, or has the call judged here.

@@ -52,6 +52,31 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
         "pre_tool_use",
         r#"{"session_id":"s","cwd":"/w","hook_event_name":"pre_tool_use","tool_name":"shell","tool_input":{"cmd":"ls"}}"#,
     ),
+    (
+        "cursor",
+        "beforeShellExecution",
+        r#"{"conversation_id":"c","generation_id":"g","hook_event_name":"beforeShellExecution","command":"ls","cwd":"/w"}"#,
+    ),
+    (
+        "windsurf",
+        "pre_run_command",
+        r#"{"agent_action_name":"pre_run_command","trajectory_id":"t","tool_info":{"command_line":"ls","cwd":"/w"}}"#,
+    ),
+    (
+        "kiro",
+        "preToolUse",
+        r#"{"hook_event_name":"preToolUse","cwd":"/w","tool_name":"execute_bash","tool_input":{"command":"ls"}}"#,
+    ),
+    (
+        "droid",
+        "PreToolUse",
+        r#"{"session_id":"s","transcript_path":"/t","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"Execute","tool_input":{"command":"ls"}}"#,
+    ),
+    (
+        "cline",
+        "PreToolUse",
+        r#"{"hookName":"PreToolUse","taskId":"t","workspaceRoots":["/w"],"preToolUse":{"toolName":"execute_command","parameters":{"command":"ls"}}}"#,
+    ),
 ];
 
 /// Programs that a worker may turn out to be: none, one that fails, is silent, or repeats.

@@ -129,7 +129,7 @@ impl Install {
         let mut entry = Entry {
             host: host.name.to_owned(),
             scope: scope.to_owned(),
-            ours_sha256: files::hash(&serde_json::to_string(&host.entries(&after)?)?),
+            ours_sha256: files::hash(&serde_json::to_string(&host.heeded(&after)?)?),
             file_sha256: files::hash(&after),
             program_sha256: files::hash_file(&ground.program)?,
             program: ground.program.clone(),
@@ -259,6 +259,10 @@ impl Uninstall {
         })?;
         if self.place.dry_run {
             diff::show(out, &file, &before, after.as_deref().unwrap_or_default())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if known.is_none() && after.as_ref() == Some(&before) {
+            writeln!(out, "`{}` has nothing of ours; nothing to take out", file.display())?;
             return Ok(ExitCode::SUCCESS);
         }
         match &after {

@@ -58,23 +58,18 @@ pub fn installed(host: &Host, entry: &Entry) -> anyhow::Result<Line> {
             Ok(Line::Text(command.to_owned()))
         }
         _ => {
-            for ours in host.entries(&text)? {
-                let field = |name: &str| ours.get(name).and_then(Value::as_str);
-                if let Some(to) = field("to") {
-                    return Ok(Line::Words(vec![to.to_owned()]));
-                }
-                let Some(command) = field("command") else { continue };
-                if let Some(arguments) = ours.get("args").and_then(Value::as_array) {
-                    let words: Vec<String> = std::iter::once(command)
-                        .chain(arguments.iter().filter_map(Value::as_str))
-                        .map(str::to_owned)
-                        .collect();
-                    if words.get(3).is_some_and(|word| word == event) {
-                        return Ok(Line::Words(words));
-                    }
-                } else if fits(command) {
+            let ours = host.gate(&text)?.unwrap_or_default();
+            let field = |name: &str| ours.get(name).and_then(Value::as_str);
+            if let Some(to) = field("to") {
+                return Ok(Line::Words(vec![to.to_owned()]));
+            }
+            if let Some(command) = field("command") {
+                let Some(arguments) = ours.get("args").and_then(Value::as_array) else {
                     return Ok(Line::Text(command.to_owned()));
-                }
+                };
+                let words = arguments.iter().filter_map(Value::as_str);
+                let words = std::iter::once(command).chain(words).map(str::to_owned);
+                return Ok(Line::Words(words.collect()));
             }
             bail!("no command at the gate")
         }

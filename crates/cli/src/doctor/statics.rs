@@ -65,13 +65,18 @@ fn written(host: &Host, entry: &Entry) -> Check {
         Ok(None) => return Check::of("entry", false, format!("`{shown}` is not there")),
         Err(error) => return Check::of("entry", false, format!("{error:#}")),
     };
-    let ours = match host.entries(&text) {
+    let ours = match host.heeded(&text) {
         Ok(ours) if !ours.is_empty() => ours,
-        Ok(_) => return Check::of("entry", false, format!("`{shown}` has no entry of ours")),
+        Ok(_) => {
+            let told = format!("`{shown}` has no entry of ours where the host heeds it");
+            return Check::of("entry", false, told);
+        }
         Err(error) => return Check::of("entry", false, format!("`{shown}`: {error:#}")),
     };
-    let is_same =
-        serde_json::to_string(&ours).is_ok_and(|text| files::hash(&text) == entry.ours_sha256);
+    // Copies that stand elsewhere are of another time, and nobody sees to them.
+    let is_alone = host.entries(&text).is_ok_and(|all| all.len() == ours.len());
+    let is_same = is_alone
+        && serde_json::to_string(&ours).is_ok_and(|text| files::hash(&text) == entry.ours_sha256);
     if !is_same {
         let told = format!("the entry in `{shown}` was changed; run `portcullis install` again");
         return Check::of("entry", false, told);
@@ -119,9 +124,18 @@ fn switches(host: &Host, entry: &Entry, home: Option<&Path>) -> Check {
             let told = format!("`{name}` in `{}` turns hooks off", file.display());
             return Check::of("switches", false, told);
         }
+        let names = |path: &&str| all.pointer(path)?.as_array().cloned();
+        let mut named = DISABLED.iter().filter_map(names).flatten();
+        if named.any(|name| name.as_str().is_some_and(|it| it.contains("portcullis"))) {
+            let told = format!("`{}` names this hook among those turned off", file.display());
+            return Check::of("switches", false, told);
+        }
     }
     Check::of("switches", true, "nothing in the files that the host reads here turns hooks off")
 }
+
+/// Where Gemini CLI and Qwen Code are told by name which hooks to leave out, now and before.
+const DISABLED: &[&str] = &["/hooksConfig/disabled", "/hooks/disabled"];
 
 /// Claude Code heeds hooks of managed files alone.
 const MANAGED_ONLY: &str = "/allowManagedHooksOnly";

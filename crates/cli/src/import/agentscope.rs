@@ -3,7 +3,7 @@
 use portcullis_engine::Outcome;
 use serde_json::Value;
 
-use super::{Fate, File, Import, shell};
+use super::{Fate, File, Import, paths, shell};
 
 /// Tools whose content is a path.
 const FILES: &[&str] = &["Read", "Write", "Edit", "Glob", "Grep"];
@@ -111,16 +111,11 @@ fn became(tool: &str, content: &str, outcome: Outcome) -> (Vec<(String, Fate)>, 
         };
     }
     if FILES.contains(&tool) {
-        // There `*` crosses directories.
-        let has_star = content.replace("**", "").contains('*');
-        let (pattern, fate) = match outcome {
-            Outcome::Allow if has_star => (content.to_owned(), Fate::Narrowed),
-            Outcome::Ask | Outcome::Deny if has_star => {
-                (content.replace("**", "*").replace('*', "**"), Fate::Exact)
-            }
-            Outcome::Allow | Outcome::Ask | Outcome::Deny => (content.to_owned(), Fate::Exact),
-        };
-        return (vec![(format!("{tool}({pattern})"), fate)], "");
+        let patterns = paths::crossing(content, outcome).into_iter();
+        return (
+            patterns.map(|(pattern, fate)| (format!("{tool}({pattern})"), fate)).collect(),
+            "",
+        );
     }
     (vec![(format!("{tool}({content})"), Fate::Exact)], "")
 }

@@ -2,7 +2,8 @@
 
 use portcullis_engine::Outcome;
 
-use super::{Fate, File, Import, parts, path_pattern, shell};
+use super::paths::path_pattern;
+use super::{Fate, File, Import, parts, shell};
 
 /// What a rule became, and why.
 type Became = (Vec<(String, Fate)>, &'static str);

@@ -72,11 +72,18 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
             import.unmapped(file, line, &text, &why);
             continue;
         }
+        if import.is_sole && is_default(rule, &read) && strange.is_none() {
+            let (name, why) = ("\"ask_user\"", "what no rule allows asks");
+            import.setting(file, name, "mode", "default".into(), Fate::Exact, why);
+            continue;
+        }
         // Ours is strictest-wins: an exception that outranks a stricter rule cannot be said.
         let is_outranking = rules.iter().zip(&read).any(|(source, other)| {
             other.as_ref().is_some_and(|other| {
                 let is_stricter = other.outcome > rule.outcome && other.priority < rule.priority;
-                is_stricter && lost(source).is_none() && overlaps(rule, other)
+                let is_default = import.is_sole && is_default(other, &read);
+                let is_kept = lost(source).is_none() && !is_default;
+                is_stricter && is_kept && overlaps(rule, other)
             })
         });
         if is_outranking {
@@ -161,12 +168,30 @@ fn rule(source: &Value) -> Option<Rule> {
     Some(Rule { priority, outcome, about })
 }
 
+/// Whether a rule asks about every tool and all that is allowed outranks it: that is what happens
+/// anyway.
+fn is_default(rule: &Rule, all: &[Option<Rule>]) -> bool {
+    let is_below = |other: &Rule| other.outcome != Outcome::Allow || other.priority > rule.priority;
+    let is_catch_all = rule.about.iter().any(|(tool, _)| tool == "*");
+    rule.outcome == Outcome::Ask && is_catch_all && all.iter().flatten().all(is_below)
+}
+
+/// Whether two names of tools, of which each may end in a star, can mean one tool.
+fn meet(one: &str, other: &str) -> bool {
+    match (one.split_once('*'), other.split_once('*')) {
+        (None, None) => one == other,
+        (Some((start, _)), None) => other.starts_with(start),
+        (None, Some((start, _))) => one.starts_with(start),
+        (Some((one, _)), Some((other, _))) => one.starts_with(other) || other.starts_with(one),
+    }
+}
+
 fn overlaps(one: &Rule, other: &Rule) -> bool {
     one.about.iter().any(|(tool, prefix)| {
         other.about.iter().any(|(other_tool, other_prefix)| {
             let (prefix, other) =
                 (prefix.as_deref().unwrap_or(""), other_prefix.as_deref().unwrap_or(""));
-            tool == other_tool && shell::overlap(prefix, other)
+            meet(tool, other_tool) && shell::overlap(prefix, other)
         })
     })
 }

@@ -3,7 +3,7 @@
 use portcullis_engine::Outcome;
 use serde_json::Value;
 
-use super::{Fate, File, Import, path_pattern, shell};
+use super::{Fate, File, Import, paths, shell};
 
 /// Reads a configuration.
 pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
@@ -103,7 +103,10 @@ fn one(
         ("bash", glob) => shell::text_glob(glob, outcome),
         (_, glob) if glob.contains('?') => (Vec::new(), "`?` has no counterpart"),
         ("webfetch" | "websearch" | "task", _) => (Vec::new(), "only a whole tool can be named"),
-        (_, glob) => (vec![(format!("{tool}({})", path_pattern(glob)), Fate::Exact)], ""),
+        (_, glob) => {
+            let patterns = paths::crossing(glob, outcome).into_iter();
+            (patterns.map(|(pattern, fate)| (format!("{tool}({pattern})"), fate)).collect(), "")
+        }
     };
     import.rule(file, line, text, outcome, became, why);
 }

@@ -32,7 +32,7 @@ impl Scope {
 
 /// How a host reads its hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+pub(super) enum Shape {
     /// `hooks.<event>`: a list of groups with a matcher and a list of commands.
     Groups,
     /// `hooks.<event>`: a list of commands.
@@ -49,7 +49,7 @@ pub struct Host {
     pub name: &'static str,
     /// The program of the host, to ask its version.
     pub program: &'static str,
-    shape: Shape,
+    pub(super) shape: Shape,
     /// Its events: the gate, prompts and results.
     pub events: &'static [&'static str],
     /// How many of the host's units are a second.
@@ -201,24 +201,17 @@ impl Host {
     /// The text of the file with our entries in it.
     pub fn written(&self, before: Option<&str>, ground: &Ground) -> anyhow::Result<String> {
         if self.shape == Shape::Whole {
+            let is_foreign = |text: &&str| !text.trim().is_empty() && !self.is_own_file(text);
+            if before.as_ref().is_some_and(is_foreign) {
+                bail!("somebody else's hook stands there; move it away and install again");
+            }
             return Ok(self.whole(ground));
         }
         let before = before.unwrap_or_default();
         let wanted: Vec<(&str, Value)> =
             self.events.iter().map(|event| (*event, self.item(event, ground))).collect();
-        if !before.trim().is_empty() {
-            let mut there = jsonc::find(before, &|value| self.is_ours(value))?;
-            let inner = |(_, item): &(&str, Value)| match item.pointer("/hooks/0") {
-                Some(inner) => inner.clone(),
-                None => item.clone(),
-            };
-            let mut wanted: Vec<Value> = wanted.iter().map(inner).collect();
-            let by_text = |value: &Value| value.to_string();
-            there.sort_by_key(by_text);
-            wanted.sort_by_key(by_text);
-            if there == wanted {
-                return Ok(before.to_owned());
-            }
+        if self.holds(before, &wanted)? {
+            return Ok(before.to_owned());
         }
         let mut text = self.without(before, None)?;
         for (event, item) in wanted {
@@ -240,40 +233,13 @@ impl Host {
     /// The text of the file without our entries; empty for a file of our own.
     /// Empty lists and objects that stood there before us stay.
     pub fn without(&self, text: &str, before: Option<&str>) -> anyhow::Result<String> {
-        if self.shape == Shape::Whole || text.trim().is_empty() {
+        if text.trim().is_empty() {
             return Ok(String::new());
         }
-        jsonc::remove(text, before, &|value| self.is_ours(value))
-    }
-
-    /// Our entries in the text of a file.
-    pub fn entries(&self, text: &str) -> anyhow::Result<Vec<Value>> {
         if self.shape == Shape::Whole {
-            let is_ours =
-                text.contains("portcullis") && text.contains(&format!("hook {}", self.name));
-            let is_plugin = text.contains("portcullis") && text.contains("tool.execute.before");
-            return Ok(if is_ours || is_plugin { vec![json!(text)] } else { Vec::new() });
+            return Ok(if self.is_own_file(text) { String::new() } else { text.to_owned() });
         }
-        if text.trim().is_empty() {
-            return Ok(Vec::new());
-        }
-        jsonc::find(text, &|value| self.is_ours(value))
-    }
-
-    /// Whether a value is an entry of ours, of any version.
-    fn is_ours(&self, value: &Value) -> bool {
-        let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
-        if self.shape == Shape::First {
-            return text("to").ends_with("portcullis-hook-amp");
-        }
-        if text("type") == "http" {
-            return text("url").ends_with(&format!("/v1/hooks/{}", self.name));
-        }
-        let mut words = vec![text("command").to_owned()];
-        let arguments = value.get("args").and_then(Value::as_array);
-        words.extend(arguments.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
-        let line = words.join(" ");
-        line.contains("portcullis") && line.contains(&format!("hook {} ", self.name))
+        jsonc::remove(text, before, &|value| self.is_ours(value))
     }
 
     /// How long the host waits, in its own unit.

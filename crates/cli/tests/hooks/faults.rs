@@ -165,26 +165,6 @@ fn whatever_the_worker_dies_of_the_call_is_denied() {
 }
 
 #[test]
-fn a_machine_without_memory_gives_an_answer_too() {
-    let home = Home::with(ALLOWS);
-    let binary = env!("CARGO_BIN_EXE_portcullis");
-    // Each limit is one that the hook itself may or may not start under; where it starts, it
-    // answers, and it allows only with a whole verdict.
-    for kilobytes in [100_000, 200_000, 400_000, 800_000] {
-        for gate in GATES.iter().take(6) {
-            let script = format!("ulimit -v {kilobytes}; exec \"$@\"");
-            let mut limited = Command::new("sh");
-            limited.args(["-c", &script, "sh", binary, "hook", gate.host, gate.event]);
-            limited.args(["--daemon", "off"]).env("HOME", &home.0);
-            limited.env("PORTCULLIS_HOOK_FAULT", "memory");
-            limited.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            let said = fed(&mut limited, &gate.document());
-            assert_blocks(gate, &said, &format!("{} under {kilobytes} kB", gate.host));
-        }
-    }
-}
-
-#[test]
 fn an_answer_that_reaches_nobody_is_a_failure() {
     let home = Home::with("mode = \"dont-ask\"\n");
     let binary = env!("CARGO_BIN_EXE_portcullis");

@@ -191,6 +191,26 @@ fn a_document_of_another_host_or_event_is_denied() {
 }
 
 #[test]
+fn no_arguments_make_a_call_that_has_not_run_an_observation() {
+    let home = Home::with(ALLOWS);
+    #[rustfmt::skip]
+    let others = [
+        ("claude", "PostToolUse"), ("claude", "PostToolUseFailure"), ("claude", "Notification"), ("claude", "PermissionRequest"),
+        ("codex", "PostToolUse"), ("codex", "PermissionRequest"), ("gemini", "AfterTool"), ("gemini", "Notification"),
+        ("copilot", "postToolUse"), ("copilot", "PostToolUse"), ("qwen", "PostToolUse"), ("qwen", "Notification"),
+        ("opencode", "tool.execute.after"), ("agentbot", "post_tool_use"),
+    ];
+    for gate in GATES {
+        for (host, event) in others {
+            let said = answered(&home, host, event, &gate.document(), gate.environment);
+            let context = format!("`hook {host} {event}` gets a call of {}", gate.host);
+            assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{context}: {said:?}");
+            super::house::check_reason(&said.error);
+        }
+    }
+}
+
+#[test]
 fn plan_mode_tightens_and_bypass_changes_nothing() {
     let home = Home::with("[rules]\nallow = [\"Bash(echo:*)\"]\n");
     let mut document = fixture("claude/PreToolUse.Bash");

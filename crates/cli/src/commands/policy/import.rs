@@ -53,6 +53,7 @@ impl Import {
         }
         let mut import = Imported::default();
         import.accepts_bypass = self.accept_bypass;
+        import.is_sole = paths.len() == 1;
         for path in &paths {
             let text = std::fs::read_to_string(path);
             let text = text.with_context(|| format!("cannot read `{}`", path.display()))?;
