@@ -53,6 +53,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         act.perhaps_in = analysis.state.strays.places();
     }
     judge_assignments(&mut act);
+    expose(analysis, &mut act);
     if analysis.via.len() > WRAPPERS {
         analysis.found.is_cut = true;
         act.unknown = Some(unknown(&act, "too many programs around one another", true));
@@ -182,6 +183,15 @@ fn judge_assignments(act: &mut Act) {
             Setting::Loader if assigned.name == "IFS" && act.program() == Some("read") => {}
             Setting::Loader => act.note("loader_environment", act.span),
         }
+    }
+}
+
+/// What was exported before is set for an act too, and no rule for its program covers that.
+fn expose(analysis: &Analysis<'_>, act: &mut Act) {
+    if let Some(name) = &analysis.state.exported
+        && act.base_name().is_some_and(|program| !environment::is_unmoved(program))
+    {
+        act.assignments.push(Assigned { name: name.clone(), value: None });
     }
 }
 

@@ -8,7 +8,7 @@ mod hint;
 mod overlap;
 mod piece;
 
-pub use overlap::may_share;
+pub use overlap::{may_share, share_a_name};
 pub use piece::{holds_a_name, is_in_a_name, may_end, may_meet};
 
 use std::cell::OnceCell;
@@ -208,10 +208,16 @@ pub fn secret_in_system(path: &str) -> Option<&'static Pattern> {
     let directory: Vec<&str> = segments(&path).collect();
     let mut secrets = table::PATTERNS.iter().filter(|pattern| pattern.reads);
     secrets.find(|pattern| {
+        let mut both = pattern.segments.iter().zip(&directory);
         pattern.segments.len() > directory.len()
             && !directory.is_empty()
-            && pattern.segments.starts_with(&directory)
+            && both.all(|(listed, name)| listed == name || *listed == "*" && is_process(name))
     })
+}
+
+/// Whether a directory below `/proc` is that of a process.
+fn is_process(name: &str) -> bool {
+    matches!(name, "self" | "thread-self") || name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A secret that lies somewhere below a hidden directory of a home, by the list.
@@ -238,6 +244,16 @@ pub(crate) fn split_open(glob: &str) -> (&str, &str) {
 /// Whether a pattern says anything of the names that it fits.
 pub(crate) fn has_text(open: &str) -> bool {
     open.bytes().any(|byte| !matches!(byte, b'*' | b'?' | b'/' | b'[' | b']' | b'.'))
+}
+
+/// Whether a pattern tells the names that it fits from others: `*`, `?*`, `[a-z]*` and `*a*` fit
+/// nearly any.
+pub(crate) fn says_enough(glob: &str) -> bool {
+    let glob = glob::without_sets(glob);
+    let is_sign = |letter: char| "*?/[].\\+^$()|".contains(letter);
+    let letters = glob.chars().filter(|letter| !is_sign(*letter)).count();
+    let is_loose = glob.ends_with('*');
+    letters > if is_loose { 2 } else { 0 }
 }
 
 impl Pattern {

@@ -14,7 +14,7 @@ pub(crate) use value::path;
 use portcullis_shell::Span;
 
 use crate::arg::{Arg, Text};
-use crate::catalog::{Entry, OptionSpec, Style, ValueKind, Wraps};
+use crate::catalog::{Arity, Entry, OptionSpec, Style, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn, Effects};
 use crate::few::Few;
 
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
                 Text::Known(text) => at = self.option(text, at),
                 // A pattern that fits no file stays as it is written.
                 Text::Begins(prefix) | Text::Files { prefix, .. }
-                    if prefix.contains('=') && prefix.starts_with("--") =>
+                    if self.begins_a_value(prefix) =>
                 {
                     at = self.option(prefix, at);
                 }
@@ -217,6 +217,13 @@ impl<'a> Reader<'a> {
                 self.usage.globals.extend(before..at);
             }
         }
+    }
+
+    /// Whether the end of a word that begins so belongs to the value of an option.
+    fn begins_a_value(&self, prefix: &str) -> bool {
+        let (name, value) = split_value(prefix);
+        let takes = |name| self.find(name).is_some_and(|option| option.arity == Arity::Required);
+        value.is_some() && (name.starts_with("--") || name.len() == 2 && takes(name))
     }
 
     /// Whether the program would look at this argument as an option.

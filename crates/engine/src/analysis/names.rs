@@ -206,7 +206,7 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
         }
         Prints::Found => {
             let names = crate::reader::file::named(args, &starts(act));
-            let is_deep = names.is_empty();
+            let is_deep = !crate::reader::file::narrows(args);
             starts(act).into_iter().map(|start| read(start, is_deep)).chain(names).collect()
         }
         Prints::Listed => {
@@ -223,7 +223,7 @@ pub(crate) fn printed(act: &Act, usage: &Usage, prints: Prints) -> Vec<EffectOn>
             let hidden = usage.has_option(usage.entry.hidden);
             let listed = starts.iter().map(|start| read(start.clone(), false));
             let mut all: Vec<EffectOn> = listed.collect();
-            if patterns.is_empty() && hidden {
+            if hidden && !patterns.iter().any(says_enough) {
                 all.extend(starts.iter().filter_map(below_hidden));
             }
             all.extend(patterns);
@@ -245,6 +245,18 @@ fn selected(on: EffectOn) -> EffectOn {
             read(Target::Pattern(format!("./**/{glob}")), false)
         }
         Some(_) | None => on,
+    }
+}
+
+/// Whether a pattern tells the names that it fits from others.
+fn says_enough(on: &EffectOn) -> bool {
+    match &on.target {
+        Target::Pattern(glob) => sensitive::says_enough(glob),
+        Target::Path(_)
+        | Target::Unknown(_)
+        | Target::Host(_)
+        | Target::Named(_)
+        | Target::None => true,
     }
 }
 

@@ -12,6 +12,8 @@ use crate::lists;
 use crate::place::{self, Touched};
 use crate::sensitive::{self, Access};
 
+const BELOW_A_HOME: &str = "reads everything below a home, secrets included";
+
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
     for touched in touched {
         let access = match touched.effect {
@@ -48,7 +50,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
                 && touched.is_deep
                 && reads_a_home(path, touched.is_pattern, scene)
             {
-                found.about("secret_read", "reads everything below a home, secrets included");
+                found.about("secret_read", BELOW_A_HOME);
             }
             if access == Access::Read && touched.is_deep && !touched.is_pattern {
                 whole(path, scene, found);
@@ -206,6 +208,11 @@ pub(super) fn judge(
                 let (directory, open) = sensitive::split_open(path);
                 if !sensitive::has_text(open) {
                     whole(directory, scene, found);
+                }
+                if below.is_some_and(|(start, name)| {
+                    is_wide(start, scene) && !sensitive::says_enough(name)
+                }) {
+                    found.about("secret_read", BELOW_A_HOME);
                 }
             }
             aimed

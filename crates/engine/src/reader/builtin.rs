@@ -180,7 +180,7 @@ pub(super) fn assign(reading: &mut Reading<'_, '_>) {
                     reading.act.note("loader_environment", reading.act.span);
                 }
             }
-            Setting::Foreign if exports && prefix.contains('=') => {
+            Setting::Foreign if exports && !reading.usage.has_option(&["-n", "-p"]) => {
                 reading.analysis.state.exported = Some(name.to_owned());
             }
             Setting::Harmless | Setting::Foreign => {}
@@ -360,6 +360,9 @@ pub(super) fn set(reading: &mut Reading<'_, '_>) {
             if !harmless.contains(&text) {
                 reading.analysis.state.is_poisoned = true;
             }
+            if text == "allexport" {
+                reading.analysis.state.exported = Some("set -a".to_owned());
+            }
             continue;
         }
         match text {
@@ -367,7 +370,11 @@ pub(super) fn set(reading: &mut Reading<'_, '_>) {
             _ if has_options_ended => {}
             _ if text.starts_with(['-', '+']) => {
                 takes_name = text.ends_with('o');
-                // -k makes arguments assignments, -n stops running, -a exports everything.
+                // -a exports everything.
+                if text.starts_with('-') && text.contains('a') {
+                    reading.analysis.state.exported = Some("set -a".to_owned());
+                }
+                // -k makes arguments assignments, -n stops running.
                 if text.contains(['k', 'n', 'B', 'H', 'P', 't', 'a', 'A']) {
                     reading.analysis.state.is_poisoned |= text.contains(['k', 'A']);
                 }

@@ -9,6 +9,7 @@ use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{self, Run, Word};
 use crate::peel::{Inner, Where};
+use crate::sensitive;
 use crate::usage;
 
 /// What stands for a place of which nothing is known but that it is one.
@@ -35,7 +36,7 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
         starts.push(Target::Path(".".to_owned()));
     }
     let names = named(&args, &starts);
-    let is_deep = is_listing || names.is_empty();
+    let is_deep = is_listing || !narrows(&args);
     for &at in &found.start_indices {
         if let Some(arg) = args.get(at) {
             let target = usage::path(arg);
@@ -197,6 +198,31 @@ pub(crate) fn named(args: &[Arg], starts: &[Target]) -> Vec<EffectOn> {
         }
     }
     found
+}
+
+/// Whether an expression finds only files of certain names: each of its alternatives looks for
+/// some, and says something of them.
+pub(crate) fn narrows(args: &[Arg]) -> bool {
+    let word = |at: usize| args.get(at).and_then(Arg::as_known).unwrap_or_default();
+    let is_not = |text: &str| matches!(text, "!" | "-not");
+    let is_or = |text: &str| matches!(text, "-o" | "-or" | ",");
+    let (mut is_narrow, mut narrows_all) = (false, true);
+    for at in 0..args.len() {
+        match word(at) {
+            // What is turned inside brackets is not looked at.
+            text if is_not(text) && word(at + 1) == "(" => return false,
+            text if is_or(text) => narrows_all &= std::mem::take(&mut is_narrow),
+            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex"
+            | "-iregex" => {
+                let is_turned = at.checked_sub(1).is_some_and(|before| is_not(word(before)));
+                // Of a whole path the name counts: what it begins with may be where it starts.
+                let name = word(at + 1).rsplit('/').next().unwrap_or_default();
+                is_narrow |= !is_turned && sensitive::says_enough(name);
+            }
+            _ => {}
+        }
+    }
+    narrows_all && is_narrow
 }
 
 /// A word of `-exec`: what holds `{}` begins with a start path.

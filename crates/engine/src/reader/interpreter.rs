@@ -37,6 +37,9 @@ pub(super) fn interpreter(reading: &mut Reading<'_, '_>) {
 
 /// `source`: a file that runs in this very shell.
 pub(super) fn source(reading: &mut Reading<'_, '_>) {
+    if reading.act.is_fetched {
+        reading.act.note("download_and_run", reading.act.span);
+    }
     let Some(file) = reading.operands().first().cloned() else { return };
     if !is_input(&file) {
         if file.as_known().is_none() || is_descriptor(&file) {

@@ -36,7 +36,13 @@ pub(super) fn env(reading: &mut Reading<'_, '_>) {
         reading.only_read();
     }
     if let Some(reason) = found.unknown {
+        reading.extra();
         return reading.unknown(reason);
+    }
+    // What the command is called may decide what it does.
+    if found.is_disguised {
+        reading.extra();
+        reading.unknown("env runs the command under another name or path");
     }
     if found.argv.is_empty() {
         // Without a command it prints what it would have given one.

@@ -126,6 +126,12 @@ fn meets(name: &str, listed: &str) -> bool {
 pub(super) const LONGEST: usize = 255;
 
 /// Whether some text fits both patterns.
+#[must_use]
+pub fn share_a_name(one: &str, other: &str) -> bool {
+    segments(one, other)
+}
+
+/// The same, for one segment of a path.
 fn segments(one: &str, other: &str) -> bool {
     // Most differ in their first letter, or in their last.
     let (own, others) = (one.as_bytes(), other.as_bytes());

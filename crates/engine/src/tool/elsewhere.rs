@@ -83,11 +83,15 @@ pub(super) fn foreign(path: &str) -> Option<String> {
     if has_drive {
         return Some(format!("/{}", slashed()));
     }
-    let start = path.get(..7).unwrap_or_default();
-    if start.eq_ignore_ascii_case("file://") {
-        let rest = path.get(7..).unwrap_or_default();
-        let below = rest.find('/').and_then(|at| rest.get(at..));
-        return below.map(str::to_owned);
+    let start = path.get(..5).unwrap_or_default();
+    if start.eq_ignore_ascii_case("file:") {
+        let rest = path.get(5..).unwrap_or_default();
+        // Behind two slashes stands a host.
+        let rest = match rest.strip_prefix("//") {
+            Some(rest) => rest.find('/').and_then(|at| rest.get(at..)),
+            None => Some(rest).filter(|rest| rest.starts_with('/')),
+        };
+        return rest.map(str::to_owned);
     }
     let climbs = path.contains('\\') && path.split(['/', '\\']).any(|part| part == "..");
     (climbs || path.starts_with('\\')).then(slashed)

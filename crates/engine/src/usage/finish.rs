@@ -9,6 +9,7 @@ use crate::catalog::{Prints, ValueKind, When};
 use crate::effect::{Effect, EffectOn, Effects, Target};
 use crate::few::Few;
 use crate::glob;
+use crate::sensitive;
 
 impl Reader<'_> {
     pub(super) fn finish(&mut self) {
@@ -248,6 +249,11 @@ impl Reader<'_> {
                 };
                 fits(patterns) && !fits(when.except)
             }
+            // It is one of the files that fit, or stays as it is written.
+            Text::Files { pattern, .. } if !when.fold => patterns.iter().any(|listed| {
+                sensitive::share_a_name(pattern, listed)
+                    || glob::matches(listed, &pattern.replace('\\', ""))
+            }),
             Text::Home(_) | Text::Files { .. } | Text::Begins(_) | Text::Any(_) => true,
         };
         let given = || self.usage.options.iter().filter(|given| when.option.contains(&given.name));
