@@ -124,8 +124,8 @@ fn switches(host: &Host, entry: &Entry, home: Option<&Path>) -> Check {
             let told = format!("`{name}` in `{}` turns hooks off", file.display());
             return Check::of("switches", false, told);
         }
-        let names = |path: &&str| all.pointer(path)?.as_array().cloned();
-        let mut named = DISABLED.iter().filter_map(names).flatten();
+        let listed = |path: &&str| all.pointer(path)?.as_array().cloned();
+        let mut named = DISABLED.iter().filter_map(listed).flatten();
         if named.any(|name| name.as_str().is_some_and(|it| it.contains("portcullis"))) {
             let told = format!("`{}` names this hook among those turned off", file.display());
             return Check::of("switches", false, told);
