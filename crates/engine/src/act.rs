@@ -129,9 +129,12 @@ impl Act {
     /// Whether nothing but reading is done, as far as the catalog can tell.
     #[must_use]
     pub fn only_reads(&self) -> bool {
-        self.unknown.is_none()
-            && self.notes.is_empty()
-            && self.effects.iter().all(|on| on.effect.is_reading())
+        self.unknown.is_none() && self.notes.is_empty() && self.has_reading_effects()
+    }
+
+    /// Whether nothing else is known to be done, understood or not.
+    pub(crate) fn has_reading_effects(&self) -> bool {
+        self.effects.iter().all(|on| on.effect.is_reading())
     }
 
     /// Keeps why it is not understood: of two reasons the first, unless the other is one that no

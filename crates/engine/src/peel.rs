@@ -315,7 +315,7 @@ fn take(
     analysis.guard_own(&mut act);
     if let Some(shown) = act.shows.take()
         && usage.reader != Some("test")
-        && act.only_reads()
+        && act.has_reading_effects()
     {
         let message = Some(shown.to_string());
         act.notes.push(Note { guard: "secret_read", span: act.span, message });
