@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -77,7 +77,7 @@ fn measure(name: &str, arguments: &[OsString], figures: &mut Figures<'_>) -> any
     let root = std::env::temp_dir().join(format!("portcullis-bench-{}", std::process::id()));
     let wants_python = has_peers && name == "judge";
     let python = wants_python.then(|| peers::agentscope(&root)).transpose()?;
-    let mut command = Command::new("cargo");
+    let mut command = checkout::cargo();
     command
         .args(["bench", "--bench", name, "--"])
         .args(arguments.iter().filter(|argument| *argument != PEERS))
@@ -141,7 +141,7 @@ impl Figures<'_> {
 
 /// The release build of the one binary.
 fn binary() -> anyhow::Result<PathBuf> {
-    let built = Command::new("cargo")
+    let built = checkout::cargo()
         .args(["build", "--release", "--package", "portcullis-cli"])
         .current_dir(checkout::root())
         .status()

@@ -69,9 +69,24 @@ pub fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
+/// What the cargo that runs this says about it in the environment begins with one of these.
+const OWN: [&str; 3] = ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_CRATE_"];
+
+/// Cargo, for work of its own: what is said about xtask is not handed on. Build scripts that heed
+/// it would run again, with everything behind them, whenever somebody else had built in between.
+pub fn cargo() -> Command {
+    let mut command = Command::new("cargo");
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| OWN.iter().any(|own| name.starts_with(own))) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
 /// What `cargo metadata` says about the workspace at `root`.
 pub fn metadata(root: &Path) -> anyhow::Result<Metadata> {
-    let output = Command::new("cargo")
+    let output = cargo()
         .args(["metadata", "--no-deps", "--format-version=1"])
         .current_dir(root)
         .output()

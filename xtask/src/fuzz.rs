@@ -95,7 +95,7 @@ fn host() -> anyhow::Result<String> {
 
 /// Writes the cases of the corpus as inputs to begin with.
 fn sow(root: &Path) -> anyhow::Result<()> {
-    let output = Command::new("cargo")
+    let output = checkout::cargo()
         .args(["test", "--quiet", "--package", "portcullis-shell", "--test", "corpus", "seeds"])
         .current_dir(root)
         .env("FUZZ_SEEDS", seeds(root))
@@ -108,7 +108,7 @@ fn sow(root: &Path) -> anyhow::Result<()> {
 }
 
 fn build(root: &Path) -> anyhow::Result<()> {
-    let status = Command::new("cargo")
+    let status = checkout::cargo()
         .args(["build", "--release", "--quiet", "--bins", "--target-dir"])
         .arg(root.join("fuzz/target"))
         .current_dir(root.join("fuzz"))

@@ -6,7 +6,6 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -102,7 +101,7 @@ fn cycles(
 /// The binary of this checkout.
 pub fn built() -> anyhow::Result<PathBuf> {
     let root = checkout::root();
-    let status = Command::new("cargo")
+    let status = checkout::cargo()
         .args(["build", "--quiet", "--package", "portcullis-cli"])
         .current_dir(&root)
         .status()

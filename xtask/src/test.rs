@@ -367,7 +367,7 @@ fn counted(command: &mut Command) -> anyhow::Result<Report> {
 }
 
 fn cargo(root: &Path) -> Command {
-    let mut command = Command::new("cargo");
+    let mut command = checkout::cargo();
     command.current_dir(root).env("CARGO_TERM_COLOR", "never");
     command
 }

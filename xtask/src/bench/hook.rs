@@ -172,7 +172,7 @@ fn measured(
 /// The release build, and the hook alone as a static binary.
 fn build() -> anyhow::Result<(PathBuf, PathBuf)> {
     let big = binary()?;
-    let built = Command::new("cargo")
+    let built = checkout::cargo()
         .args(["build", "--release", "--package", "portcullis-hook-static", "--target", STATIC])
         .current_dir(checkout::root())
         .env("RUSTFLAGS", FLAGS)
