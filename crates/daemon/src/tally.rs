@@ -13,8 +13,10 @@ use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 
 use most::Most;
+use times::Times;
 
 mod most;
+mod times;
 
 /// So many entries are counted for one request; the next one goes on from there.
 const MOST_COUNTED: usize = 200_000;
@@ -94,7 +96,7 @@ struct Tally {
     /// The last entry that was counted.
     after: u64,
     days: HashMap<String, Day>,
-    answers_by_day: HashMap<String, Vec<i64>>,
+    answers_by_day: HashMap<String, Times>,
     outcomes: BTreeMap<String, u64>,
     tiers: BTreeMap<String, u64>,
     calls_by_agent: Most<()>,
@@ -209,8 +211,8 @@ impl Tally {
                     && text("reason") == "approver"
                 {
                     day.answers += 1;
-                    let took = entry.at.ms() - at.ms();
-                    self.answers_by_day.entry(name).or_default().push(took);
+                    let took = entry.at.ms().saturating_sub(at.ms()).max(0);
+                    self.answers_by_day.entry(name).or_default().add(took);
                 }
             }
         }
@@ -219,12 +221,12 @@ impl Tally {
     fn stats(&self, days: i64, is_wanted: impl Fn(&str) -> bool) -> Stats {
         let day = |index: i64| {
             let day = day_name(Moment::from_ms(self.since.ms() + index * DAY_MS));
-            let took = self.answers_by_day.get(&day).cloned();
-            let median_answer_ms = took.and_then(|mut took| median(&mut took));
+            let median_answer_ms = self.answers_by_day.get(&day).and_then(Times::median);
             let counted = self.days.get(&day).cloned().unwrap_or_default();
             Day { day, median_answer_ms, ..counted }
         };
-        let mut took: Vec<i64> = self.answers_by_day.values().flatten().copied().collect();
+        let mut took = Times::default();
+        self.answers_by_day.values().for_each(|times| took.add_all(times));
         let agent = |(agent, calls, ()): (&str, u64, &())| {
             let asks = self.asks_by_agent.count(agent);
             Agent { agent: agent.to_owned(), calls, asks }
@@ -243,9 +245,9 @@ impl Tally {
             days: (0..days).map(day).collect(),
             outcomes: self.outcomes.clone(),
             tiers: self.tiers.clone(),
-            answers: took.len(),
+            answers: took.count(),
             answer_times: spans(&took),
-            median_answer_ms: median(&mut took),
+            median_answer_ms: took.median(),
             agents: self.calls_by_agent.sorted().into_iter().take(MOST_ROWS).map(agent).collect(),
             programs: self.programs.sorted().into_iter().take(MOST_ROWS).map(program).collect(),
             rules: rules
@@ -293,18 +295,12 @@ fn day_name(at: Moment) -> String {
     at.to_string().chars().take(10).collect()
 }
 
-fn median(took: &mut [i64]) -> Option<i64> {
-    took.sort_unstable();
-    took.get(took.len() / 2).copied()
-}
-
-fn spans(took: &[i64]) -> Vec<Span> {
+fn spans(took: &Times) -> Vec<Span> {
     let mut spans: Vec<Span> = SPANS.iter().map(|&under_s| Span { under_s, answers: 0 }).collect();
-    for ms in took {
-        let seconds = u64::try_from(*ms).unwrap_or(0) / 1000;
-        let fits = |span: &&mut Span| span.under_s.is_none_or(|under| seconds < under);
+    for (ms, count) in took.each() {
+        let fits = |span: &&mut Span| span.under_s.is_none_or(|under| ms.unsigned_abs() / 1000 < under);
         if let Some(span) = spans.iter_mut().find(fits) {
-            span.answers += 1;
+            span.answers += count;
         }
     }
     spans

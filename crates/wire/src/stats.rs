@@ -17,7 +17,7 @@ pub struct Stats {
     /// Calls by tier.
     pub tiers: BTreeMap<String, u64>,
     /// How many asks people answered.
-    pub answers: usize,
+    pub answers: u64,
     /// How long half of the answers took at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_answer_ms: Option<i64>,

@@ -29,8 +29,11 @@ pub(super) const BUSY: Duration = Duration::from_secs(5);
 const STATEMENTS: usize = 96;
 
 /// Kibibytes of pages kept in memory, by the writer and by each reader.
+///
+/// A reader's are the one piece that each connection begins with (`.cargo/config.toml`), so that
+/// what readers hold does not grow with what they have read.
 const WRITER_CACHE: i64 = 16 * 1024;
-const READER_CACHE: i64 = 4 * 1024;
+const READER_CACHE: i64 = 2 * 1024;
 
 /// The connection that writes; the file is made where there is none.
 pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
