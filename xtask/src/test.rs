@@ -1,14 +1,15 @@
 //! `cargo xtask test`: everything a change must pass, in one command.
 //!
-//! Every step runs, also after one has failed; the last line counts. To add a step, add a row
-//! to [`STEPS`].
+//! Every step runs, also after one has failed; the last line counts. What builds in a directory of
+//! its own runs beside what mostly waits. To add a step, add a row to [`STEPS`].
 
 use std::io::{Stdout, Write};
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
-use anyhow::ensure;
+use anyhow::{anyhow, ensure};
 
 use crate::checkout;
 use crate::threats;
@@ -51,9 +52,21 @@ pub struct Arguments {
 /// One thing that must hold.
 struct Step {
     name: &'static str,
+    lane: Lane,
     /// What must be installed for it.
     needs: &'static [Tool],
     check: fn(&Path) -> anyhow::Result<Report>,
+}
+
+/// What else may run meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    /// Nothing: it keeps every core busy, or what it finds makes the rest pointless.
+    Alone,
+    /// Whatever stands in [`Lane::Beside`]: it keeps one core busy, or waits.
+    Main,
+    /// Whatever stands in [`Lane::Main`]: it builds in a directory of its own.
+    Beside,
 }
 
 /// What became of a step.
@@ -72,30 +85,30 @@ const UNIT: &[Tool] = &[Tool::Bash, Tool::Dash, Tool::Zsh, Tool::Postgres, Tool:
 
 const WATCH: &[Tool] = &[Tool::Bash, Tool::Strace, Tool::Unshare];
 
-/// In the order they run: what is quick and breaks often comes first.
+/// In the order they run, each in its lane: what is quick and breaks often comes first.
 #[rustfmt::skip]
 const STEPS: &[Step] = &[
-    Step { name: "format",       needs: &[],                   check: format },
-    Step { name: "tidy",         needs: &[],                   check: tidy },
-    Step { name: "threats",      needs: &[],                   check: threats },
-    Step { name: "lint",         needs: &[],                   check: lint },
-    Step { name: "docs",         needs: &[],                   check: docs },
-    Step { name: "unit",         needs: UNIT,                  check: unit },
-    Step { name: "examples",     needs: &[],                   check: examples },
-    Step { name: "differential", needs: SHELLS,                check: differential },
-    Step { name: "meaning",      needs: SHELLS,                check: meaning },
-    Step { name: "oracle",       needs: WATCH,                 check: oracle },
-    Step { name: "kill",         needs: &[],                   check: kill },
-    Step { name: "soak",         needs: &[],                   check: soak },
-    Step { name: "nodes",        needs: &[Tool::Postgres, Tool::CppCompiler], check: nodes },
-    Step { name: "simulate",     needs: &[],                   check: simulate },
-    Step { name: "clients",      needs: &[Tool::Node, Tool::Npm], check: clients },
-    Step { name: "web",          needs: &[Tool::Node, Tool::Npm, Tool::Chromium], check: web },
-    Step { name: "schemathesis", needs: &[Tool::Python],       check: schemathesis },
-    Step { name: "benches",      needs: &[Tool::CppCompiler],  check: benches },
-    Step { name: "deny",         needs: &[Tool::CargoDeny],    check: deny },
-    Step { name: "advisories",   needs: &[Tool::CargoDeny],    check: advisories },
-    Step { name: "fuzz",         needs: &[Tool::CppCompiler],  check: fuzz },
+    Step { name: "format",       lane: Lane::Alone,  needs: &[],                   check: format },
+    Step { name: "tidy",         lane: Lane::Alone,  needs: &[],                   check: tidy },
+    Step { name: "threats",      lane: Lane::Alone,  needs: &[],                   check: threats },
+    Step { name: "lint",         lane: Lane::Alone,  needs: &[],                   check: lint },
+    Step { name: "docs",         lane: Lane::Alone,  needs: &[],                   check: docs },
+    Step { name: "unit",         lane: Lane::Alone,  needs: UNIT,                  check: unit },
+    Step { name: "examples",     lane: Lane::Alone,  needs: &[],                   check: examples },
+    Step { name: "differential", lane: Lane::Main,   needs: SHELLS,                check: differential },
+    Step { name: "meaning",      lane: Lane::Main,   needs: SHELLS,                check: meaning },
+    Step { name: "oracle",       lane: Lane::Main,   needs: WATCH,                 check: oracle },
+    Step { name: "kill",         lane: Lane::Main,   needs: &[],                   check: kill },
+    Step { name: "soak",         lane: Lane::Main,   needs: &[],                   check: soak },
+    Step { name: "nodes",        lane: Lane::Main,   needs: &[Tool::Postgres, Tool::CppCompiler], check: nodes },
+    Step { name: "simulate",     lane: Lane::Main,   needs: &[],                   check: simulate },
+    Step { name: "clients",      lane: Lane::Main,   needs: &[Tool::Node, Tool::Npm], check: clients },
+    Step { name: "web",          lane: Lane::Main,   needs: &[Tool::Node, Tool::Npm, Tool::Chromium], check: web },
+    Step { name: "schemathesis", lane: Lane::Main,   needs: &[Tool::Python],       check: schemathesis },
+    Step { name: "benches",      lane: Lane::Beside, needs: &[Tool::CppCompiler],  check: benches },
+    Step { name: "deny",         lane: Lane::Beside, needs: &[Tool::CargoDeny],    check: deny },
+    Step { name: "advisories",   lane: Lane::Beside, needs: &[Tool::CargoDeny],    check: advisories },
+    Step { name: "fuzz",         lane: Lane::Beside, needs: &[Tool::CppCompiler],  check: fuzz },
 ];
 
 /// Runs the steps, shows what failed, and ends with the count.
@@ -116,10 +129,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         writeln!(out, "error: {error:#}\n")?;
         total.add(Tally::of(false));
     }
-    for step in steps {
-        let report = take(step, &root, &mut out)?;
+    let lane = |lane| steps.iter().copied().filter(move |step| step.lane == lane);
+    let mut reports = walk(lane(Lane::Alone), &root)?;
+    let (main, beside) = thread::scope(|scope| {
+        let beside = scope.spawn(|| walk(lane(Lane::Beside), &root));
+        (walk(lane(Lane::Main), &root), beside.join())
+    });
+    reports.extend(main?);
+    reports.extend(beside.map_err(|_| anyhow!("a step broke"))??);
+    for (step, report) in &reports {
         if report.tally.failed > 0 {
-            writeln!(out, "{}\n", report.output.trim_end())?;
             failed.push(step.name);
         }
         total.add(report.tally);
@@ -162,10 +181,24 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Step>> {
     Ok(STEPS.iter().filter(is_chosen).collect())
 }
 
-/// Runs one step and says its name before and its result after.
+/// Runs steps one after the other, and says what became of each.
+fn walk(
+    steps: impl Iterator<Item = &'static Step>,
+    root: &Path,
+) -> anyhow::Result<Vec<(&'static Step, Report)>> {
+    let mut out = std::io::stdout();
+    steps.map(|step| Ok((step, take(step, root, &mut out)?))).collect()
+}
+
+/// Runs one step and says its result, and all it said if it failed. Of one that runs alone the
+/// name is said before.
 fn take(step: &Step, root: &Path, out: &mut Stdout) -> anyhow::Result<Report> {
-    write!(out, "{:<13}", step.name)?;
-    out.flush()?;
+    let mut text = format!("{:<13}", step.name);
+    if step.lane == Lane::Alone {
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        text.clear();
+    }
     let began = Instant::now();
     let report = (step.check)(root).unwrap_or_else(|error| Report {
         tally: Tally::of(false),
@@ -178,7 +211,15 @@ fn take(step: &Step, root: &Path, out: &mut Stdout) -> anyhow::Result<Report> {
         (_, _) => "FAILED",
     };
     let seconds = began.elapsed().as_secs_f64();
-    writeln!(out, "{}", format!("{mark:<7}{seconds:>6.1} s  {}", report.note).trim_end())?;
+    text.push_str(format!("{mark:<7}{seconds:>6.1} s  {}", report.note).trim_end());
+    text.push('\n');
+    if report.tally.failed > 0 {
+        text.push_str(report.output.trim_end());
+        text.push_str("\n\n");
+    }
+    // In one piece: another lane writes too.
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
     Ok(report)
 }
 
