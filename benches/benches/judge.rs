@@ -40,7 +40,7 @@ fn main() {
     let rounds = if quick { 5 } else { 25 };
     let commands = corpus::typical();
     let calls: Vec<Call> = commands.iter().map(|command| bash(command)).collect();
-    let tables = [speed(&calls, rounds), rules(), long(rounds)];
+    let tables = [speed(&calls, rounds), rules(), long(rounds), hostile(rounds)];
     let holds = tables.iter().all(Table::holds);
     println!("\n{}", if holds { "every judged figure holds" } else { "some figures FAIL" });
     std::process::exit(i32::from(!holds));
@@ -227,5 +227,39 @@ fn long(rounds: u32) -> Table {
     let shown = format!("{milliseconds:.1} ms");
     table.inform("a command of 64 KiB", shown, "≤ 20 ms", milliseconds <= 20.0);
     table.print("the longest text");
+    table
+}
+
+/// Long texts whose commands, names and patterns could each be held against all others.
+fn hostile(rounds: u32) -> Table {
+    let repeated = |begin: &str, count: usize, piece: &dyn Fn(usize) -> String| {
+        let pieces: String = (0..count).map(piece).collect();
+        format!("{begin}{pieces}")
+    };
+    let braces = "{a,b}{c,d}{e,f}{g,h}{i,j}{k,l}[mn]";
+    let texts = [
+        ("a pipeline of readers", repeated("ls", 2000, &|_| " | xargs cat".to_owned())),
+        ("a pipeline of listings", repeated("ls", 4000, &|_| " | ls".to_owned())),
+        ("calls of a function", repeated("f() { cat $1; }", 2000, &|at| format!("; f a{at}"))),
+        ("texts for readers", repeated(":", 2000, &|at| format!("; cat $x <<< f{at}"))),
+        ("names from commands", repeated(":", 1000, &|at| format!("; a{at}=$(ls f{at}); cat $x"))),
+        (
+            "loops over names",
+            repeated(":", 1000, &|at| format!("; for i in a{at} b; do cat $i; done")),
+        ),
+        ("braces beside sets", repeated("cat", 1400, &|at| format!(" x{at}{braces}"))),
+        ("stars in a home", repeated("cat", 2500, &|_| " ~/.s*h/i*d*_*r*s*a".to_owned())),
+    ];
+    let few = policy(FEW);
+    let mut table = Table::default();
+    for (name, text) in texts {
+        let call = bash(&text);
+        let rounds = rounds.min(3);
+        let times = (0..rounds).map(|_| per_call(1, || judge(&few, &call, &Lexical).outcome));
+        let milliseconds = times.fold(f64::INFINITY, f64::min) / 1e6;
+        let shown = format!("{milliseconds:.0} ms for {} KiB", text.len() / 1024);
+        table.inform(name, shown, "≤ 100 ms", milliseconds <= 100.0);
+    }
+    table.print("hostile texts");
     table
 }

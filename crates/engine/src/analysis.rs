@@ -154,10 +154,11 @@ pub(crate) struct Analysis<'g> {
     pub(crate) feed: Feed,
     /// Files that the command at hand may find named on its input or in its words.
     pub(crate) handed: Vec<EffectOn>,
-    /// The acts whose output some command or variable gets.
+    /// Acts whose output some command or variable gets, until somebody listens to them.
     pub(crate) heard: Vec<Range<usize>>,
-    /// How many of these were looked through for what builds texts, and whether one does.
-    looked_through: usize,
+    /// What the acts that were listened to may print of their words, and whether one of them makes
+    /// text of its own.
+    told: Vec<String>,
     hears_builder: bool,
     /// How many names may still be looked up that the script could put together.
     pub(crate) looks: usize,
@@ -194,7 +195,7 @@ impl<'g> Analysis<'g> {
             feed: Feed::Nothing,
             handed: Vec::new(),
             heard: Vec::new(),
-            looked_through: 0,
+            told: Vec::new(),
             hears_builder: false,
             looks: joined::LOOKS,
             declares_tables: false,

@@ -98,7 +98,7 @@ impl Effects {
 }
 
 /// What an effect is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A file or directory as the command writes it, not yet made absolute.
     Path(String),
@@ -116,7 +116,7 @@ pub enum Target {
 }
 
 /// One effect of an act with its target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EffectOn {
     /// What is done.
     pub effect: Effect,

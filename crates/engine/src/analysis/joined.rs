@@ -28,6 +28,9 @@ const LONGEST_PIECE: usize = 256;
 /// So many names are looked up for one call.
 pub(super) const LOOKS: usize = 1 << 16;
 
+/// A name that is handed to a command counts as so many: it is judged besides.
+const HANDED: usize = 4;
+
 /// How many arguments of a function are held against one another.
 const ARGUMENTS: usize = 16;
 
@@ -44,7 +47,7 @@ pub(super) fn of_arguments(args: &[Arg]) -> Vec<EffectOn> {
 /// names and words make together, wherever a script joins them; any name once too much was looked
 /// up.
 pub(super) fn of_names(names: &[EffectOn], told: &[String], looks: &mut usize) -> Vec<EffectOn> {
-    if !take(looks, names.len() + told.len()) || *looks == 0 {
+    if !take(looks, HANDED * (names.len() + told.len())) || *looks == 0 {
         return vec![names::made()];
     }
     let mut paths: Vec<String> = told.to_vec();

@@ -3,6 +3,7 @@
 //! A word that is not known before it runs may still come from a known place. What that place
 //! names is kept here, and a command that reads an unknown file counts as reading all of it.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::state::Function;
@@ -347,10 +348,10 @@ impl Analysis<'_> {
     pub(crate) fn give_names(&mut self, act: &mut Act) {
         let has_unknown = act.effects.iter().any(reads_unknown);
         if has_unknown {
-            let told = self.told();
+            self.listen();
             let mut names = self.all_names();
-            names.extend(self.hears_builders().then(made));
-            add_names(act, &names, &told, &mut self.looks);
+            names.extend(self.hears_builder.then(made));
+            add_names(act, &names, &self.told, &mut self.looks);
             self.give_places(act);
         }
         if self.state.has_dotglob {
@@ -413,20 +414,26 @@ impl Analysis<'_> {
 fn add_names(act: &mut Act, names: &[EffectOn], told: &[String], looks: &mut usize) {
     let pieces = joined::of_names(names, told, looks);
     let names = &[names, &pieces].concat();
-    let joined: Vec<EffectOn> = act.effects.iter().flat_map(|on| with(on, names)).collect();
-    let is_open = |made: &EffectOn| {
-        let mut read = act.effects.iter().filter(|on| reads_unknown(on));
-        read.any(|on| may_be_secret(made, on))
-    };
+    let unknown: Vec<&EffectOn> = act.effects.iter().filter(|on| reads_unknown(on)).collect();
+    let joined: Vec<EffectOn> = unknown.iter().flat_map(|on| with(on, names)).collect();
+    let is_open = |made: &EffectOn| unknown.iter().any(|on| may_be_secret(made, on));
     let is_made_here = names.iter().filter(|on| is_made(on)).any(is_open);
     if is_made_here && !act.notes.iter().any(|note| note.guard == "secret_read") {
         let message = Some("reads a file whose name is put together while it runs".to_owned());
         act.notes.push(Note { guard: "secret_read", span: act.span, message });
     }
+    // It may read anything by now, and so may all that come after it.
+    if *looks == 0 {
+        return;
+    }
     let given: Vec<EffectOn> =
         names.iter().filter(|on| !is_made(on) && !is_held(on)).cloned().chain(joined).collect();
-    act.effects.extend(given.iter().filter_map(as_pattern));
-    act.effects.extend(given);
+    let patterns: Vec<EffectOn> = given.iter().filter_map(as_pattern).collect();
+    // A function that is called again mostly reads what it has read.
+    let known: HashSet<&EffectOn> = act.effects.iter().collect();
+    let is_new = |on: &EffectOn| !known.contains(on);
+    let new: Vec<EffectOn> = patterns.into_iter().chain(given).filter(is_new).collect();
+    act.effects.extend(new);
 }
 
 /// A name as the pattern that it is where a variable stands outside quotes.

@@ -12,22 +12,17 @@ use crate::lists;
 use crate::usage::{self, Usage};
 
 impl Analysis<'_> {
-    /// What acts may print of their words, where nothing more is known of them.
-    pub(super) fn told(&mut self) -> Vec<String> {
-        let Analysis { heard, found, looks, .. } = self;
-        let acts = heard.iter().flat_map(|acts| found.acts.get(acts.clone()).unwrap_or_default());
-        let told = acts.filter_map(|act| told_words(act));
-        told.flat_map(|args| joined::of_words(args, looks)).collect()
-    }
-
-    /// Whether one of the acts that may print their words makes text of its own.
-    pub(super) fn hears_builders(&mut self) -> bool {
-        let new = self.heard.get(self.looked_through..).unwrap_or_default();
-        let acts = new.iter().filter_map(|acts| self.found.acts.get(acts.clone())).flatten();
-        let mut words = acts.filter_map(|act| told_words(act)).flatten().filter_map(Arg::as_known);
-        self.hears_builder |= words.any(builds);
-        self.looked_through = self.heard.len();
-        self.hears_builder
+    /// Notes what the acts whose output somebody gets may print of their words, where nothing more
+    /// is known of them, and whether one of them makes text of its own. Each is looked at once.
+    pub(super) fn listen(&mut self) {
+        let Analysis { heard, found, looks, told, hears_builder, .. } = self;
+        for acts in heard.drain(..) {
+            let acts = found.acts.get(acts).unwrap_or_default();
+            for words in acts.iter().filter_map(|act| told_words(act)) {
+                *hears_builder |= words.iter().filter_map(Arg::as_known).any(builds);
+                told.extend(joined::of_words(words, looks));
+            }
+        }
     }
 
     /// Whether an act makes other text of the text that it gets, or of its own words.

@@ -183,9 +183,10 @@ impl Walk<'_, '_> {
             for (at, command) in commands.iter().enumerate() {
                 if at > 0 {
                     self.analysis.feed = self.piped(commands.get(at - 1), first, begin);
-                    begin = self.analysis.found.acts.len();
                     self.analysis.piped = self.dashes(first);
-                    self.hand_over(first);
+                    // What those before it print was handed over before.
+                    self.hand_over(begin);
+                    begin = self.analysis.found.acts.len();
                     if let Some(before) = commands.get(at - 1) {
                         self.hand_inputs(before.redirections);
                     }

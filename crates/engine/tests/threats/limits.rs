@@ -3,7 +3,7 @@
 
 use portcullis_engine::WRAPPERS;
 use portcullis_engine::analysis::{ACTS, NESTED_TEXTS};
-use portcullis_engine::{Mode, Outcome};
+use portcullis_engine::{Mode, Outcome, Verdict};
 use portcullis_shell::Limits;
 use serde_json::json;
 
@@ -146,4 +146,30 @@ fn depth_takes_no_stack_and_patterns_take_no_turns() {
         }
     });
     judged.unwrap().join().unwrap();
+}
+
+#[test]
+fn what_commands_hand_each_other_is_looked_at_only_so_often() {
+    let many = |begin: &str, piece: &dyn Fn(usize) -> String| {
+        let pieces: String = (0..1000).map(piece).collect();
+        format!("{begin}{pieces}")
+    };
+    let texts = [
+        many("ls", &|_| " | xargs cat".to_owned()),
+        many("ls a b c", &|at| format!(" | xargs cat f{at}")),
+        many("f() { cat $1; }", &|at| format!("; f a{at}")),
+        many("f() { cat $1; }", &|_| "; f a b c".to_owned()),
+        many(":", &|at| format!("; cat $x <<< f{at}")),
+        many(":", &|at| format!("; a{at}=$(ls f{at}); cat $x")),
+    ];
+    let policy = policy(Mode::Default, &json!({}));
+    for text in texts {
+        let verdict = verdict(&policy, &text);
+        let read: usize = verdict.acts.iter().map(|judged| judged.act.effects.len()).sum();
+        assert!(read < 30_000, "{read} effects: {}", beginning(&text));
+    }
+    let once = verdict(&policy, "f() { cat $1; }; f a");
+    let again = verdict(&policy, "f() { cat $1; }; f a; f a; f a");
+    let effects = |verdict: &Verdict| verdict.acts.first().map(|judged| judged.act.effects.len());
+    assert_eq!(effects(&once), effects(&again), "what is read again is counted once");
 }
