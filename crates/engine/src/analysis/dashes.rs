@@ -177,16 +177,17 @@ impl Analysis<'_> {
 impl Walk<'_, '_> {
     /// What is known of the words that the acts from `first` on print.
     pub(super) fn dashes(&self, first: usize) -> Dashes {
-        let mut acts = self.analysis.found.acts.get(first..).unwrap_or_default().iter();
-        let Some(from) = acts.next() else { return Dashes::Anywhere };
-        acts.fold(from.dashes, |before, act| {
-            if passes(act) {
-                before
-            } else if act.picks && before >= Dashes::BehindTheFirst {
-                Dashes::Nowhere
-            } else {
-                before.min(act.dashes)
-            }
+        self.dashes_behind(None, first).unwrap_or(Dashes::Anywhere)
+    }
+
+    /// The same where something is known of what others printed before them.
+    pub(super) fn dashes_behind(&self, before: Option<Dashes>, first: usize) -> Option<Dashes> {
+        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
+        acts.iter().fold(before, |before, act| match before {
+            None => Some(act.dashes),
+            Some(_) if passes(act) => before,
+            Some(dashes) if act.picks && dashes >= Dashes::BehindTheFirst => Some(Dashes::Nowhere),
+            Some(dashes) => Some(dashes.min(act.dashes)),
         })
     }
 

@@ -180,10 +180,15 @@ impl Walk<'_, '_> {
             let handed = self.analysis.handed.len();
             let first = self.analysis.found.acts.len();
             let mut begin = first;
+            let mut dashes = None;
+            let mut is_fetched = false;
             for (at, command) in commands.iter().enumerate() {
                 if at > 0 {
-                    self.analysis.feed = self.piped(commands.get(at - 1), first, begin);
-                    self.analysis.piped = self.dashes(first);
+                    let new = self.analysis.found.acts.get(begin..).unwrap_or_default();
+                    is_fetched |= new.iter().any(|act| act.has(Effect::Connect));
+                    self.analysis.feed = self.piped(commands.get(at - 1), begin, is_fetched);
+                    dashes = self.dashes_behind(dashes, begin);
+                    self.analysis.piped = dashes.unwrap_or(Dashes::Anywhere);
                     // What those before it print was handed over before.
                     self.hand_over(begin);
                     begin = self.analysis.found.acts.len();
@@ -240,8 +245,7 @@ impl Walk<'_, '_> {
     }
 
     /// What the next command of a pipeline gets: a text that is only printed is known.
-    fn piped(&self, before: Option<&Command>, first: usize, begin: usize) -> Feed {
-        let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
+    fn piped(&self, before: Option<&Command>, begin: usize, is_fetched: bool) -> Feed {
         let last = self.analysis.found.acts.get(begin..).unwrap_or_default();
         if let (Some(command), [act]) = (before, last)
             && command.redirections.is_empty()
@@ -266,7 +270,7 @@ impl Walk<'_, '_> {
         {
             return feed;
         }
-        Feed::Pipe { is_fetched: acts.iter().any(|act| act.has(Effect::Connect)) }
+        Feed::Pipe { is_fetched }
     }
 
     /// Runs something in a shell of its own: what it changes is forgotten, but not the names that
