@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use portcullis_engine::act::ActKind;
+use portcullis_engine::act::{Act, ActKind};
 use portcullis_engine::arg::Arg;
 use portcullis_engine::call::Call;
 use portcullis_engine::effect::{Effect, EffectOn, Target};
@@ -201,7 +201,7 @@ pub fn labelled(
 fn title(call: &Call, text: &str, judged: &JudgedAct) -> String {
     let act = &judged.act;
     if !act.args.is_empty() {
-        return act.args.iter().map(|arg| word(arg, text)).collect::<Vec<_>>().join(" ");
+        return act.args.iter().map(|arg| word(arg, act, text)).collect::<Vec<_>>().join(" ");
     }
     let (start, end) = (act.span.start as usize, act.span.end as usize);
     match text.get(start..end) {
@@ -210,11 +210,12 @@ fn title(call: &Call, text: &str, judged: &JudgedAct) -> String {
     }
 }
 
-/// A word as a shell would take it; one that is not known is shown as it is written.
-fn word(arg: &Arg, text: &str) -> String {
+/// A word as a shell would take it; one that is not known is shown as it is written, if it is:
+/// those that a wrapper finds have the place of the whole command.
+fn word(arg: &Arg, act: &Act, text: &str) -> String {
     let Some(text) = arg.as_known() else {
         let written = text.get(arg.span.start as usize..arg.span.end as usize);
-        let written = written.filter(|written| !written.is_empty());
+        let written = written.filter(|written| !written.is_empty() && arg.span != act.span);
         return written.map_or_else(|| format!("{}…", arg.prefix()), str::to_owned);
     };
     let is_plain =
