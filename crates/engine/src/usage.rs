@@ -93,6 +93,30 @@ pub struct Unknown {
 }
 
 impl Usage {
+    /// What is said before the first word is read.
+    fn new(entry: &'static Entry) -> Usage {
+        Usage {
+            entry,
+            effects: Vec::with_capacity(2),
+            option_effects: 0,
+            values: Vec::new(),
+            command: None,
+            subs: Few::new(0),
+            options: Vec::new(),
+            operands: Few::new(0),
+            findings: Vec::new(),
+            reader: None,
+            wraps: Wraps::No,
+            directory: None,
+            is_quiet: false,
+            is_dry: false,
+            unknown: None,
+            extras: Vec::new(),
+            is_loose: false,
+            globals: Vec::new(),
+        }
+    }
+
     /// Whether one of these options is given.
     #[must_use]
     pub fn has_option(&self, names: &[&str]) -> bool {
@@ -110,10 +134,11 @@ impl Usage {
 /// Reads the arguments of a program, without its name.
 #[must_use]
 pub fn read(entry: &'static Entry, args: &[Arg]) -> Usage {
-    let mut reader = Reader::new(entry, args);
+    let mut usage = Usage::new(entry);
+    let mut reader = Reader::new(entry, args, &mut usage);
     reader.run();
     reader.finish();
-    reader.usage
+    usage
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that was seen so far")]
@@ -122,7 +147,7 @@ pub(crate) struct Reader<'a> {
     entry: &'static Entry,
     outer: Few<&'static Entry, 4>,
     args: &'a [Arg],
-    usage: Usage,
+    usage: &'a mut Usage,
     /// Whether an option makes the files that would be read be written.
     edits: Option<usize>,
     is_listing: bool,
@@ -141,31 +166,12 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(entry: &'static Entry, args: &'a [Arg]) -> Reader<'a> {
+    fn new(entry: &'static Entry, args: &'a [Arg], usage: &'a mut Usage) -> Reader<'a> {
         Reader {
             entry,
             outer: Few::new(entry),
             args,
-            usage: Usage {
-                entry,
-                effects: Vec::with_capacity(2),
-                option_effects: 0,
-                values: Vec::new(),
-                command: None,
-                subs: Few::new(0),
-                options: Vec::new(),
-                operands: Few::new(0),
-                findings: Vec::new(),
-                reader: None,
-                wraps: Wraps::No,
-                directory: None,
-                is_quiet: false,
-                is_dry: false,
-                unknown: None,
-                extras: Vec::new(),
-                is_loose: false,
-                globals: Vec::new(),
-            },
+            usage,
             edits: None,
             is_listing: false,
             has_unless: false,
