@@ -17,7 +17,7 @@ use crate::environment::{self, Setting};
 use crate::lists;
 use crate::place;
 use crate::reader;
-use crate::usage::{self, Unknown, Usage};
+use crate::usage::{Unknown, Usage};
 
 /// How many wrappers may stand around one another.
 pub const WRAPPERS: usize = 16;
@@ -141,7 +141,8 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         let message = format!("runs with variable `{name}`, which is not known to be harmless");
         act.doubt(unknown(&act, &message, false));
     }
-    let mut usage = usage::read(program.entry, act.args.get(1..).unwrap_or_default());
+    let mut usage = Usage::new(program.entry);
+    usage.read(act.args.get(1..).unwrap_or_default());
     if program.name == "truncate" && usage.options.is_empty() {
         // The program takes nothing without a size: this is the statement of that name.
         reader::database::bare_statement(&mut act);
@@ -492,7 +493,10 @@ fn outside(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Vec<usize> {
     let leads_out = |arg: &Arg| {
         let (Text::Known(text) | Text::Home(text)) = &arg.text else { return false };
         let value = text.split_once('=').map_or(text.as_str(), |(_, value)| value);
-        let is_path = value.starts_with(['/', '~']) || value.split('/').any(|part| part == "..");
+        // Most words have no dot at all.
+        let goes_up =
+            || text.as_bytes().contains(&b'.') && value.split('/').any(|part| part == "..");
+        let is_path = value.starts_with(['/', '~']) || goes_up();
         let place = || {
             let from = act.directory.as_deref().unwrap_or("/");
             place::absolute(value, from, ground.home.as_deref())

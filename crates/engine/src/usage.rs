@@ -94,7 +94,7 @@ pub struct Unknown {
 
 impl Usage {
     /// What is said before the first word is read.
-    fn new(entry: &'static Entry) -> Usage {
+    pub(crate) fn new(entry: &'static Entry) -> Usage {
         Usage {
             entry,
             effects: Vec::with_capacity(2),
@@ -117,6 +117,13 @@ impl Usage {
         }
     }
 
+    /// Reads the arguments of the program, without its name.
+    pub(crate) fn read(&mut self, args: &[Arg]) {
+        let mut reader = Reader::new(self.entry, args, self);
+        reader.run();
+        reader.finish();
+    }
+
     /// Whether one of these options is given.
     #[must_use]
     pub fn has_option(&self, names: &[&str]) -> bool {
@@ -135,9 +142,7 @@ impl Usage {
 #[must_use]
 pub fn read(entry: &'static Entry, args: &[Arg]) -> Usage {
     let mut usage = Usage::new(entry);
-    let mut reader = Reader::new(entry, args, &mut usage);
-    reader.run();
-    reader.finish();
+    usage.read(args);
     usage
 }
 

@@ -29,12 +29,7 @@ pub(crate) enum Feed {
 }
 
 /// Walks the whole tree of a text; `within` is where that stands if it is part of another.
-pub(super) fn script(
-    analysis: &mut Analysis<'_>,
-    tree: &Tree,
-    source: &str,
-    within: Option<Span>,
-) {
+pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, source: &str, within: Option<Span>) {
     // What a tree sets says nothing about another.
     let outer = analysis.state.set_aside();
     let forgets = analysis.forgets.take();
