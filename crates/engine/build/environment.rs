@@ -15,12 +15,15 @@ pub fn compile(text: &str) -> Result<String, String> {
         let mut words: Vec<&str> = text.split_whitespace().collect();
         words.sort_unstable();
         words.dedup();
+        let has_globs = matches!(key, "harmless" | "named" | "loader" | "secret");
         let (globs, names): (Vec<&str>, Vec<&str>) =
-            words.into_iter().partition(|word| word.contains('*') && key != "values");
+            words.into_iter().partition(|word| word.contains('*') && has_globs);
         let upper = key.to_uppercase();
         let _ = writeln!(out, "static {upper}: &[&str] = &{names:?};");
-        if !matches!(key, "values" | "numbers" | "zsh" | "tied") {
-            let _ = writeln!(out, "static {upper}_GLOBS: &[&str] = &{globs:?};");
+        if has_globs {
+            let globs: Vec<String> =
+                globs.iter().map(|glob| format!("Glob::new({glob:?})")).collect();
+            let _ = writeln!(out, "static {upper}_GLOBS: &[Glob] = &[{}];", globs.join(", "));
         }
     }
     Ok(out)

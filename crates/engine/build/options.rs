@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::shelves;
+
 /// One option of a program.
 #[derive(Clone, Debug)]
 pub struct OptionToken {
@@ -31,9 +33,7 @@ pub fn read(text: &str) -> Result<Vec<OptionToken>, String> {
         options.retain(|known| known.name != option.name);
         options.push(option);
     }
-    options.sort_by(|one, other| {
-        one.name.len().cmp(&other.name.len()).then_with(|| one.name.cmp(&other.name))
-    });
+    options.sort_by(|one, other| shelves::order(&one.name).cmp(&shelves::order(&other.name)));
     Ok(options)
 }
 

@@ -3,7 +3,14 @@
 #[path = "../src/shelf/mark.rs"]
 mod mark;
 
-use mark::{MARKS, mark};
+pub use mark::mark;
+
+use mark::MARKS;
+
+/// What the names of one entry are sorted by.
+pub fn order(name: &str) -> (usize, &str) {
+    (mark(name.as_bytes()), name)
+}
 
 /// Sorts a table by the marks of its names; gives where each mark begins, and where the last ends.
 pub fn sort<T>(table: &mut [(String, T)]) -> Vec<usize> {

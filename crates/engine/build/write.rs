@@ -70,7 +70,8 @@ impl Names {
         });
         // Lints look at what is generated too, and want long numbers grouped.
         let at = if at < 1000 { at.to_string() } else { format!("{}_{:03}", at / 1000, at % 1000) };
-        format!("Name {{ at: {at}, len: {} }}", name.len())
+        let mark = shelves::mark(name.as_bytes());
+        format!("Name {{ at: {at}, len: {}, mark: {mark} }}", name.len())
     }
 }
 
@@ -196,14 +197,13 @@ impl Writer {
 }
 
 impl Writer {
-    /// The names of sub-commands, sorted by length and then by their bytes, with their places; of
-    /// two that share a name the first has it. And the places of those with a star in a name.
+    /// The names of sub-commands, sorted as they are looked up, with their places; of two that share a name the first has it. And the places of those with a star in a name.
     fn sub_names(&mut self, entry: &Entry) -> (Vec<String>, Vec<String>) {
         let mut places: BTreeMap<(usize, &str), usize> = BTreeMap::new();
         let mut open = Vec::new();
         for (place, (names, _)) in entry.subs.iter().enumerate() {
             for name in names {
-                places.entry((name.len(), name)).or_insert(place);
+                places.entry(shelves::order(name)).or_insert(place);
             }
             if names.iter().any(|name| name.contains('*')) {
                 open.push(place.to_string());

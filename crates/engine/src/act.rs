@@ -45,9 +45,9 @@ pub struct Act {
     pub extras: Vec<usize>,
     /// The options that are given, as the catalog names them.
     pub options: Few<&'static str, 4>,
-    /// Files that it may name on its output.
+    /// Files that it may name on its output, where somebody gets that.
     pub prints: Vec<EffectOn>,
-    /// Which words of what it prints may begin with a dash.
+    /// Which words of what it prints may begin with a dash, where somebody gets them.
     pub dashes: Dashes,
     /// Whether it prints the first word of every line that it gets, and no more.
     pub picks: bool,

@@ -166,6 +166,8 @@ pub(crate) struct Analysis<'g> {
     pub(crate) declares_tables: bool,
     /// Which words on the standard input of the command at hand may begin with a dash.
     pub(crate) piped: Dashes,
+    /// How many get what the command at hand prints: pipes, words, whoever calls a function.
+    pub(crate) listeners: usize,
     /// A variable, read since somebody last asked, that holds a secret.
     pub(crate) shown: Option<String>,
     /// The directories the script has been in, beside the one it began in.
@@ -200,6 +202,7 @@ impl<'g> Analysis<'g> {
             looks: joined::LOOKS,
             declares_tables: false,
             piped: Dashes::Anywhere,
+            listeners: 0,
             shown: None,
             been_in: Vec::new(),
             functions: Functions::None,
@@ -223,7 +226,7 @@ impl<'g> Analysis<'g> {
         match Reader::new(dialect).parse(text.as_bytes()) {
             Ok(tree) => {
                 self.depth += 1;
-                walk::script(self, &tree, within);
+                walk::script(self, &tree, text, within);
                 self.depth -= 1;
             }
             Err(refusal) => self.refused(text, within, refusal),

@@ -279,10 +279,12 @@ pub struct OptionSpec {
 }
 
 /// A name in the one text that holds the names of all options and sub-commands.
+// INVARIANT: the catalog compiler sorts the names of one entry by their marks.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     at: u32,
     len: u8,
+    mark: u16,
 }
 
 impl Name {
@@ -460,7 +462,7 @@ const PLAIN: Entry = Entry {
 
 /// An option without a value that does nothing.
 const FLAG: OptionSpec = OptionSpec {
-    name: Name { at: 0, len: 0 },
+    name: Name { at: 0, len: 0, mark: 0 },
     arity: Arity::None,
     kind: ValueKind::Opaque,
     effects: Effects(0),

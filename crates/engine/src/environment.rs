@@ -5,6 +5,7 @@
 use portcullis_shell::Dialect;
 
 use crate::glob;
+use crate::sensitive::Letters;
 
 include!(concat!(env!("OUT_DIR"), "/environment.rs"));
 
@@ -19,10 +20,26 @@ pub enum Setting {
     Loader,
 }
 
+/// A pattern for names, with the letters that whatever fits it must hold.
+struct Glob {
+    letters: Letters,
+    text: &'static str,
+}
+
+impl Glob {
+    const fn new(text: &'static str) -> Glob {
+        Glob { letters: Letters::demanded(text), text }
+    }
+
+    fn first(&self) -> Option<u8> {
+        self.text.bytes().next()
+    }
+}
+
 /// What setting `name` to `value` means.
 #[must_use]
 pub fn setting(name: &str, value: Option<&str>) -> Setting {
-    let has = |names: &[&str], globs: &[&str]| {
+    let has = |names: &[&str], globs: &[Glob]| {
         names.binary_search(&name).is_ok() || fits_one(globs, name)
     };
     if NUMBERS.binary_search(&name).is_ok() {
@@ -74,18 +91,20 @@ fn names_a_file(value: &str) -> bool {
 
 /// Whether a name fits one of these patterns, which are sorted: those that begin with a star stand
 /// before all others, and of these only those count that begin as the name does.
-fn fits_one(globs: &[&str], name: &str) -> bool {
-    let first = |text: &str| text.bytes().next();
-    let open = globs.iter().take_while(|glob| first(glob) == Some(b'*'));
-    let from = globs.partition_point(|glob| first(glob) < first(name));
-    let near = globs.iter().skip(from).take_while(|glob| first(glob) == first(name));
-    open.chain(near).any(|glob| glob::matches(glob, name))
+fn fits_one(globs: &[Glob], name: &str) -> bool {
+    let (first, letters) = (name.bytes().next(), Letters::of(name));
+    let open = globs.iter().take_while(|glob| glob.first() == Some(b'*'));
+    let from = globs.partition_point(|glob| glob.first() < first);
+    let near = globs.iter().skip(from).take_while(|glob| glob.first() == first);
+    // Most names lack some letter of each.
+    let mut near = open.chain(near).filter(|glob| letters.hold(glob.letters));
+    near.any(|glob| glob::matches(glob.text, name))
 }
 
 /// Whether a program is known to read no variable but the listed ones, and to start nothing.
 #[must_use]
 pub fn is_unmoved(program: &str) -> bool {
-    UNMOVED.binary_search(&program).is_ok() || UNMOVED_GLOBS.contains(&program)
+    UNMOVED.binary_search(&program).is_ok()
 }
 
 /// Whether a variable holds a secret, by its name.
@@ -97,7 +116,7 @@ pub fn is_secret(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{HARMLESS_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS, VALUES};
+    use super::{Glob, HARMLESS_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS, VALUES};
     use portcullis_shell::Dialect;
 
     use super::{Setting, meant, setting};
@@ -125,10 +144,11 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_so_that_names_are_found() {
-        for list in [HARMLESS_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS, VALUES] {
-            assert!(list.is_sorted());
-            let is_open = |glob: &&str| glob.starts_with('*');
-            assert!(list.iter().skip_while(|glob| is_open(glob)).all(|glob| !is_open(glob)));
+        assert!(VALUES.is_sorted());
+        for list in [HARMLESS_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS] {
+            assert!(list.is_sorted_by_key(|glob| glob.text));
+            let is_open = |glob: &&Glob| glob.text.starts_with('*');
+            assert!(list.iter().skip_while(is_open).all(|glob| !is_open(&glob)));
         }
     }
 

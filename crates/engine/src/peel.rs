@@ -17,7 +17,7 @@ use crate::environment::{self, Setting};
 use crate::lists;
 use crate::place;
 use crate::reader;
-use crate::usage::{self, Unknown, Usage};
+use crate::usage::{Unknown, Usage};
 
 /// How many wrappers may stand around one another.
 pub const WRAPPERS: usize = 16;
@@ -141,12 +141,13 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         let message = format!("runs with variable `{name}`, which is not known to be harmless");
         act.doubt(unknown(&act, &message, false));
     }
-    let usage = usage::read(program.entry, act.args.get(1..).unwrap_or_default());
+    let mut usage = Usage::new(program.entry);
+    usage.read(act.args.get(1..).unwrap_or_default());
     if program.name == "truncate" && usage.options.is_empty() {
         // The program takes nothing without a size: this is the statement of that name.
         reader::database::bare_statement(&mut act);
     }
-    take(analysis, act, program, usage);
+    take(analysis, act, program, &mut usage);
 }
 
 /// Writes a program and its sub-command as the catalog has them, where only letter case differs.
@@ -233,7 +234,7 @@ fn take(
     analysis: &mut Analysis<'_>,
     mut act: Box<Act>,
     program: &'static catalog::Program,
-    mut usage: Usage,
+    usage: &mut Usage,
 ) {
     act.soft = usage.entry.soft.or(program.entry.soft);
     if act.effects.is_empty() {
@@ -268,12 +269,12 @@ fn take(
         act.extras.extend(words.next().filter(is_own));
     }
     if usage.is_loose && !act.only_reads() {
-        let places = outside(analysis, &act, &usage);
+        let places = outside(analysis, &act, usage);
         act.extras.extend(places);
     }
     act.has_harmless_globals =
         act.unknown.is_none() && !act.globals.iter().any(|at| act.extras.contains(at));
-    move_to(analysis, &mut act, &usage);
+    move_to(analysis, &mut act, usage);
     let mut inner = Vec::new();
     if let Some(command) = usage.command
         && !usage.is_dry
@@ -296,22 +297,25 @@ fn take(
     if let Some(name) = usage.reader
         && !(usage.is_dry && usage.wraps != Wraps::No)
     {
-        reader::read(name, analysis, &mut act, &usage, &mut inner);
+        reader::read(name, analysis, &mut act, usage, &mut inner);
     }
-    reader::read_filters(analysis, &mut act, &usage, &mut inner);
-    reader::read_fed(analysis, &mut act, &usage, &mut inner);
+    reader::read_filters(analysis, &mut act, usage, &mut inner);
+    reader::read_fed(analysis, &mut act, usage, &mut inner);
     // Readers answer for words; a variable or an alias around them is none of theirs.
     if let Some(unknown) = around {
         act.doubt(unknown);
     }
-    add_printed(analysis, &mut act, &usage);
-    if dashes::is_given(usage.entry.takes_names, &usage) {
+    // Where nobody listens nothing is asked about what is said.
+    if analysis.listeners > 0 {
+        add_printed(analysis, &mut act, usage);
+    }
+    if dashes::is_given(usage.entry.takes_names, usage) {
         let target = Target::Unknown(String::new());
         act.effects.push(EffectOn::new(Effect::Read, target));
     }
     analysis.give_names(&mut act);
-    analysis.suspect(&act, &usage);
-    analysis.name_files(&mut act, Some(&usage));
+    analysis.suspect(&act, usage);
+    analysis.name_files(&mut act, Some(usage));
     analysis.guard_own(&mut act);
     if let Some(shown) = act.shows.take()
         && usage.reader != Some("test")
@@ -489,7 +493,10 @@ fn outside(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Vec<usize> {
     let leads_out = |arg: &Arg| {
         let (Text::Known(text) | Text::Home(text)) = &arg.text else { return false };
         let value = text.split_once('=').map_or(text.as_str(), |(_, value)| value);
-        let is_path = value.starts_with(['/', '~']) || value.split('/').any(|part| part == "..");
+        // Most words have no dot at all.
+        let goes_up =
+            || text.as_bytes().contains(&b'.') && value.split('/').any(|part| part == "..");
+        let is_path = value.starts_with(['/', '~']) || goes_up();
         let place = || {
             let from = act.directory.as_deref().unwrap_or("/");
             place::absolute(value, from, ground.home.as_deref())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::act::Act;
 use crate::effect::{Effect, Target};
-use crate::world::World;
+use crate::world::{World, WorldKind};
 
 /// Where relative paths, `~` and the workspace lie for one call.
 #[derive(Clone, Debug)]
@@ -68,7 +68,8 @@ impl Ground {
         let cwd = shared(cwd);
         let root = if is_here { Arc::clone(&cwd) } else { shared(root) };
         let home = home.map(|home| normalise(home, "/"));
-        let mut roots = vec![world.resolve(&root).unwrap_or_else(|| root.to_string())];
+        let physical = if is_lexical(world) { None } else { world.resolve(&root) };
+        let mut roots = vec![physical.unwrap_or_else(|| root.to_string())];
         for root in workspace {
             let root = absolute(root, &cwd, home.as_deref()).unwrap_or_else(|| root.clone());
             roots.push(world.resolve(&root).unwrap_or(root));
@@ -80,8 +81,9 @@ impl Ground {
     pub fn place(&self, written: &str, directory: &str, world: &dyn World) -> Option<Place> {
         let joined = join(written, directory, self.home.as_deref())?;
         // `..` behind a link leads to the parent of what the link names, so the world sees it.
-        let resolved = world.resolve(&joined);
+        let followed = if is_lexical(world) { None } else { Some(world.resolve(&joined)) };
         let normalised = if is_normal(&joined) { joined } else { normalise(&joined, "/") };
+        let resolved = followed.unwrap_or_else(|| Some(normalised.clone()));
         Some(Place { normalised, resolved })
     }
 
@@ -151,6 +153,11 @@ impl Ground {
             places.flatten().map(|place| Touched { place: Some(place), ..one.clone() })
         })
     }
+}
+
+/// Whether nothing is known of the disk, so that a path is the file it names.
+fn is_lexical(world: &dyn World) -> bool {
+    world.kind() == WorldKind::Lexical
 }
 
 /// Whether a path does not depend on the working directory.

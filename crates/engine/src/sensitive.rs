@@ -16,7 +16,8 @@ use std::cell::OnceCell;
 use crate::glob;
 use crate::shelf::shelf;
 use fold::folded;
-use hint::{Aim, Aims, Letters, Near};
+pub(crate) use hint::Letters;
+use hint::{Aim, Aims, Near};
 
 /// The compiled list.
 mod table {

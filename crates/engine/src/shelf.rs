@@ -2,7 +2,7 @@
 
 mod mark;
 
-use mark::mark;
+pub(crate) use mark::mark;
 
 /// The part of a sorted list in which a name stands, if it stands there at all.
 pub(crate) fn shelf<'a, T>(list: &'a [T], starts: &[u16], name: &[u8]) -> &'a [T] {

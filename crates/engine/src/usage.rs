@@ -93,6 +93,37 @@ pub struct Unknown {
 }
 
 impl Usage {
+    /// What is said before the first word is read.
+    pub(crate) fn new(entry: &'static Entry) -> Usage {
+        Usage {
+            entry,
+            effects: Vec::with_capacity(2),
+            option_effects: 0,
+            values: Vec::new(),
+            command: None,
+            subs: Few::new(0),
+            options: Vec::new(),
+            operands: Few::new(0),
+            findings: Vec::new(),
+            reader: None,
+            wraps: Wraps::No,
+            directory: None,
+            is_quiet: false,
+            is_dry: false,
+            unknown: None,
+            extras: Vec::new(),
+            is_loose: false,
+            globals: Vec::new(),
+        }
+    }
+
+    /// Reads the arguments of the program, without its name.
+    pub(crate) fn read(&mut self, args: &[Arg]) {
+        let mut reader = Reader::new(self.entry, args, self);
+        reader.run();
+        reader.finish();
+    }
+
     /// Whether one of these options is given.
     #[must_use]
     pub fn has_option(&self, names: &[&str]) -> bool {
@@ -110,10 +141,9 @@ impl Usage {
 /// Reads the arguments of a program, without its name.
 #[must_use]
 pub fn read(entry: &'static Entry, args: &[Arg]) -> Usage {
-    let mut reader = Reader::new(entry, args);
-    reader.run();
-    reader.finish();
-    reader.usage
+    let mut usage = Usage::new(entry);
+    usage.read(args);
+    usage
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that was seen so far")]
@@ -122,7 +152,7 @@ pub(crate) struct Reader<'a> {
     entry: &'static Entry,
     outer: Few<&'static Entry, 4>,
     args: &'a [Arg],
-    usage: Usage,
+    usage: &'a mut Usage,
     /// Whether an option makes the files that would be read be written.
     edits: Option<usize>,
     is_listing: bool,
@@ -141,31 +171,12 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(entry: &'static Entry, args: &'a [Arg]) -> Reader<'a> {
+    fn new(entry: &'static Entry, args: &'a [Arg], usage: &'a mut Usage) -> Reader<'a> {
         Reader {
             entry,
             outer: Few::new(entry),
             args,
-            usage: Usage {
-                entry,
-                effects: Vec::with_capacity(2),
-                option_effects: 0,
-                values: Vec::new(),
-                command: None,
-                subs: Few::new(0),
-                options: Vec::new(),
-                operands: Few::new(0),
-                findings: Vec::new(),
-                reader: None,
-                wraps: Wraps::No,
-                directory: None,
-                is_quiet: false,
-                is_dry: false,
-                unknown: None,
-                extras: Vec::new(),
-                is_loose: false,
-                globals: Vec::new(),
-            },
+            usage,
             edits: None,
             is_listing: false,
             has_unless: false,

@@ -122,6 +122,16 @@ impl Tree {
         self.stored(word).view(self)
     }
 
+    /// Where the text of a word stands that is worth exactly that; none where it is worth
+    /// anything else.
+    #[must_use]
+    pub fn literal(&self, word: &Word) -> Option<Span> {
+        match self.stored(word) {
+            Stored::Literal(span) => Some(span),
+            Stored::Set { .. } | Stored::Pattern(_) | Stored::Tainted { .. } => None,
+        }
+    }
+
     /// Puts made text behind the text.
     pub(crate) fn keep(&mut self, text: &[u8]) -> Span {
         let start = self.text.len();

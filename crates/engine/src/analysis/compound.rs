@@ -92,7 +92,7 @@ impl Walk<'_, '_> {
                 }
                 let first = self.analysis.found.acts.len();
                 for command in self.tree.list(inner) {
-                    self.apart(|walk| walk.command(command));
+                    self.apart(|walk| walk.listened_to(|walk| walk.command(command)));
                 }
                 self.keep_printed(first);
             }
@@ -146,7 +146,7 @@ impl Walk<'_, '_> {
         let around = self.analysis.state.rounds.len();
         self.begin_calls(name, body);
         for command in self.tree.list(body) {
-            self.command(command);
+            self.listened_to(|walk| walk.command(command));
         }
         self.analysis.state.rounds.truncate(around);
         self.analysis.feed = feed;

@@ -38,7 +38,7 @@ impl Walk<'_, '_> {
                             walk.analysis.feed.clone()
                         };
                         let outer = std::mem::replace(&mut walk.analysis.feed, feed);
-                        walk.script(script);
+                        walk.listened_to(|walk| walk.script(script));
                         walk.analysis.feed = outer;
                     });
                 }

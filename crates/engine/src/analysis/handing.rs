@@ -153,10 +153,15 @@ impl Walk<'_, '_> {
     /// Keeps what a variable gets: the words of its value, and what commands in them print.
     pub(super) fn keep_words(&mut self, words: List<Word>, first: usize) {
         let args = self.args(self.tree.list(words));
+        self.keep_args(&args, first);
+    }
+
+    /// The same for words whose arguments are known.
+    pub(super) fn keep_args(&mut self, args: &[Arg], first: usize) {
         let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
         let mut names: Vec<EffectOn> =
             acts.iter().flat_map(|act| act.prints.iter().cloned()).collect();
-        names.extend(of_args(&args));
+        names.extend(of_args(args));
         let last = self.analysis.found.acts.len();
         self.analysis.heard.extend((first < last).then_some(first..last));
         self.analysis.keep(names);

@@ -40,7 +40,7 @@ impl Analysis<'_> {
                 && let Ok(tree) = Reader::new(self.dialect).parse(head.as_bytes())
             {
                 self.depth += 1;
-                walk::script(self, &tree, within);
+                walk::script(self, &tree, head, within);
                 self.depth -= 1;
                 return line;
             }

@@ -97,9 +97,10 @@ impl Walk<'_, '_> {
         let is_fetched = nested.iter().any(|act| act.has(Effect::Connect));
         self.hand_over(first);
         self.hand_joined(words);
-        let shows = shows.map(Shown::Variable);
-        let mut act =
-            Box::new(Act { span, args, assignments, shows, is_fetched, ..Act::default() });
+        // An act is large: it is made where it stays.
+        let mut act = Box::<Act>::default();
+        (act.span, act.args, act.assignments) = (span, args, assignments);
+        (act.shows, act.is_fetched) = (shows.map(Shown::Variable), is_fetched);
         self.count(words, &mut act);
         let rounds = self.rounds(words, &act);
         let name = act.args.first().and_then(Arg::as_known);
@@ -214,10 +215,8 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn assignment(&mut self, assignment: &Assignment) -> Assigned {
-        let written = String::from_utf8_lossy(self.tree.text(assignment.name)).into_owned();
-        self.subscript(&written, assignment.subscript);
-        let name = String::from_utf8_lossy(self.tree.text(assignment.name));
-        let name = name.into_owned();
+        let name = String::from_utf8_lossy(self.tree.text(assignment.name)).into_owned();
+        self.subscript(&name, assignment.subscript);
         let value = match assignment.value {
             Value::Word(word) => {
                 let (first, handed) = (self.analysis.found.acts.len(), self.analysis.handed.len());
@@ -229,19 +228,19 @@ impl Walk<'_, '_> {
                 let is_all = assignment.subscript.is_empty() && !assignment.appends;
                 // What is not told may hold blanks, which part words where no quotes stand.
                 let is_told = |arg: &Arg| matches!(arg.text, Text::Known(_) | Text::Home(_));
-                let are_told = self.args(self.tree.list(word)).iter().all(is_told);
+                let args = self.args(self.tree.list(word));
+                let are_told = args.iter().all(is_told);
                 let are_operands = are_told || self.are_operands(word, first);
                 self.hold(&name, is_all && is_whole && are_operands);
                 if is_all && (is_whole || self.is_whole_operand(word, first)) {
                     self.hold_whole(&name);
                 }
-                self.keep_words(word, first);
+                self.keep_args(&args, first);
                 if assignment.appends {
                     self.analysis.keep(vec![names::made()]);
                 }
                 let defaults = self.analysis.handed.split_off(handed);
                 self.analysis.keep(defaults);
-                let args = self.args(self.tree.list(word));
                 if let [Arg { text: Text::Home(path), .. }] = args.as_slice() {
                     self.analysis.state.homes.insert(name.clone(), path.clone());
                 }

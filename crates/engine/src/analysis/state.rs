@@ -15,14 +15,14 @@ use crate::place;
 /// What is known at one point of a script.
 ///
 /// It is copied wherever something runs apart or perhaps, and seldom changed there: all but the
-/// directory is shared until somebody writes.
+/// directory is shared until somebody writes, and nothing is held until then.
 #[derive(Clone, Debug)]
 pub struct State {
     /// The working directory, absolute; none once it is not known.
     pub directory: Option<Arc<str>>,
     /// Where the script may be instead, because a change of directory before it failed.
     pub strays: Strays,
-    held: Rc<Held>,
+    held: Option<Rc<Held>>,
 }
 
 /// What is known beside the directory.
@@ -60,6 +60,25 @@ pub struct Held {
     pub told: Vec<(String, Rc<[String]>)>,
 }
 
+/// What most scripts never add to.
+const NOTHING: &Held = &Held {
+    functions: BTreeMap::new(),
+    aliases: BTreeSet::new(),
+    homes: BTreeMap::new(),
+    exported: None,
+    tables: BTreeSet::new(),
+    named: Vec::new(),
+    has_dotglob: false,
+    is_poisoned: false,
+    sets: None,
+    texts: None,
+    secrets: BTreeSet::new(),
+    operands: BTreeSet::new(),
+    lines: BTreeSet::new(),
+    rounds: Vec::new(),
+    told: Vec::new(),
+};
+
 /// What is only known of the words of one tree; the fields are those of [`Held`].
 #[derive(Debug, Default)]
 pub(super) struct Aside {
@@ -86,7 +105,7 @@ impl State {
     /// The state at the start of a call.
     #[must_use]
     pub fn new(directory: Arc<str>) -> State {
-        State { directory: Some(directory), strays: Strays::default(), held: Rc::default() }
+        State { directory: Some(directory), strays: Strays::default(), held: None }
     }
 
     /// Notes a variable that outlives its command.
@@ -120,10 +139,10 @@ impl State {
 
     /// Puts aside what is only known of the words of one tree.
     pub(super) fn set_aside(&mut self) -> Option<Aside> {
-        if !self.held.has_aside() {
+        if !self.has_aside() {
             return None;
         }
-        let held = Rc::make_mut(&mut self.held);
+        let held = &mut **self;
         Some(Aside {
             sets: held.sets.take(),
             operands: std::mem::take(&mut held.operands),
@@ -135,10 +154,10 @@ impl State {
 
     /// Takes back what was put aside, in place of what was learned since.
     pub(super) fn take_back(&mut self, aside: Option<Aside>) {
-        if aside.is_none() && !self.held.has_aside() {
+        if aside.is_none() && !self.has_aside() {
             return;
         }
-        let held = Rc::make_mut(&mut self.held);
+        let held = &mut **self;
         let Aside { sets, operands, lines, rounds, told } = aside.unwrap_or_default();
         (held.sets, held.operands, held.lines) = (sets, operands, lines);
         (held.rounds, held.told) = (rounds, told);
@@ -146,12 +165,11 @@ impl State {
 
     /// Takes over what a function may leave behind, whenever it runs.
     pub(super) fn outlive(&mut self, after: State) {
-        if Rc::ptr_eq(&self.held, &after.held) {
+        if self.holds_the_same(&after) {
             return;
         }
-        let after = Rc::unwrap_or_clone(after.held);
-        let held = Rc::make_mut(&mut self.held);
-        held.outlive(after);
+        let after = after.held.map(Rc::unwrap_or_clone).unwrap_or_default();
+        Held::outlive(self, after);
     }
 
     /// Forgets what is only certain if everything up to here ran.
@@ -160,8 +178,16 @@ impl State {
             self.directory = None;
         }
         self.strays.join(&before.strays);
-        if !Rc::ptr_eq(&self.held, &before.held) {
-            Rc::make_mut(&mut self.held).doubt(&before.held);
+        if !self.holds_the_same(before) {
+            Held::doubt(self, before);
+        }
+    }
+
+    /// Whether nobody has written to one of two states since they were one.
+    fn holds_the_same(&self, other: &State) -> bool {
+        match (&self.held, &other.held) {
+            (Some(one), Some(other)) => Rc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
         }
     }
 }
@@ -170,13 +196,13 @@ impl Deref for State {
     type Target = Held;
 
     fn deref(&self) -> &Held {
-        &self.held
+        self.held.as_deref().unwrap_or(NOTHING)
     }
 }
 
 impl DerefMut for State {
     fn deref_mut(&mut self) -> &mut Held {
-        Rc::make_mut(&mut self.held)
+        Rc::make_mut(self.held.get_or_insert_default())
     }
 }
 

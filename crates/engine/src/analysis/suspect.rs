@@ -69,7 +69,9 @@ impl Analysis<'_> {
         }
         for arg in args {
             let text = arg.prefix();
-            if text.contains(|letter: char| letter.is_whitespace() || letter == '!') {
+            // Most words hold neither, which shows in their bytes.
+            let may_hold = text.bytes().any(|byte| byte <= b'!' || !byte.is_ascii());
+            if may_hold && text.contains(|letter: char| letter.is_whitespace() || letter == '!') {
                 self.suspect_text(text, act);
                 // `--command='text'`, `-c'text'`
                 let value = match text.split_once('=') {

@@ -48,9 +48,10 @@ impl Analysis<'_> {
         if !has_sign && !is_home || text.contains(char::is_whitespace) {
             return;
         }
+        let may_be_address = text.as_bytes().contains(&b':');
         for &(piece, is_whole) in &pieces(text) {
             let looks = piece.contains(['/', '.', '_']) || is_home;
-            if !looks || piece.contains("://") {
+            if !looks || may_be_address && piece.contains("://") {
                 continue;
             }
             let read = EffectOn::new(Effect::Read, Target::Path(piece.to_owned()));

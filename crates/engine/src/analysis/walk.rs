@@ -28,12 +28,12 @@ pub(crate) enum Feed {
     Unknown,
 }
 
-/// Walks a whole tree; `within` is where its text stands if it is part of another.
-pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, within: Option<Span>) {
+/// Walks the whole tree of a text; `within` is where that stands if it is part of another.
+pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, source: &str, within: Option<Span>) {
     // What a tree sets says nothing about another.
     let outer = analysis.state.set_aside();
     let forgets = analysis.forgets.take();
-    Walk { analysis, tree, within }.script(tree.root());
+    Walk { analysis, tree, source, within }.script(tree.root());
     analysis.state.take_back(outer);
     analysis.forgets = forgets;
 }
@@ -41,6 +41,8 @@ pub(super) fn script(analysis: &mut Analysis<'_>, tree: &Tree, within: Option<Sp
 pub(super) struct Walk<'a, 'g> {
     pub(super) analysis: &'a mut Analysis<'g>,
     pub(super) tree: &'a Tree,
+    /// The text that the tree was made of.
+    pub(super) source: &'a str,
     pub(super) within: Option<Span>,
 }
 
@@ -61,8 +63,8 @@ impl Walk<'_, '_> {
         is_operand: bool,
         to: &mut Vec<Arg>,
     ) {
-        // Most words are text and nothing else, whatever the script knows.
-        if let Some(arg) = arg::of_text(self.tree, word) {
+        // Most words are one text, whatever the script knows.
+        if let Some(arg) = arg::of_text(self.tree, self.source, word) {
             let span = self.within.unwrap_or(arg.span);
             to.push(Arg { span, is_operand, ..arg });
             return;
@@ -203,8 +205,10 @@ impl Walk<'_, '_> {
                 let is_last = at + 1 == commands.len();
                 if is_last && self.analysis.dialect == Dialect::Zsh {
                     self.command(command);
-                } else {
+                } else if is_last {
                     self.apart(|walk| walk.command(command));
+                } else {
+                    self.apart(|walk| walk.listened_to(|walk| walk.command(command)));
                 }
             }
             self.analysis.feed = outer;
@@ -282,6 +286,13 @@ impl Walk<'_, '_> {
         if after.named.len() != self.analysis.state.named.len() {
             self.analysis.state.named.clone_from(&after.named);
         }
+    }
+
+    /// Runs something whose output somebody gets.
+    pub(super) fn listened_to(&mut self, run: impl FnOnce(&mut Self)) {
+        self.analysis.listeners += 1;
+        run(self);
+        self.analysis.listeners -= 1;
     }
 
     /// Something that may or may not run.

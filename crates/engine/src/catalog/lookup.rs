@@ -1,7 +1,7 @@
 //! How a program, an option and a sub-command are found by name.
 
 use super::{Entry, NAMES, Name, OptionSpec, PROGRAMS, Program, STARTS, Sub};
-use crate::shelf::shelf;
+use crate::shelf::{mark, shelf};
 
 /// Every program of the catalog.
 #[must_use]
@@ -26,16 +26,7 @@ impl Entry {
     /// The option of exactly this name.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&'static OptionSpec> {
-        // Names are sorted by length: most are told apart by that alone.
-        let order = |option: &OptionSpec| {
-            let by_length = usize::from(option.name.len).cmp(&name.len());
-            by_length.then_with(|| match (option.name.bytes(), name.as_bytes()) {
-                ([known, letter], [own, wanted]) => (known, letter).cmp(&(own, wanted)),
-                (known, name) => known.cmp(name),
-            })
-        };
-        let place = self.options.binary_search_by(order).ok()?;
-        self.options.get(place)
+        named(self.options, name, |option| option.name)
     }
 
     /// The long option that this text abbreviates, if it can only be one.
@@ -56,12 +47,8 @@ impl Entry {
             let is_same = |known: &&str| known.eq_ignore_ascii_case(name);
             self.subs.iter().find(|sub| sub.names.iter().any(is_same))
         } else {
-            let order = |(known, _): &(Name, u16)| {
-                let by_length = usize::from(known.len).cmp(&name.len());
-                by_length.then_with(|| known.bytes().cmp(name.as_bytes()))
-            };
-            let place = self.subs_by_name.binary_search_by(order).ok();
-            place.and_then(|place| self.subs.get(usize::from(self.subs_by_name.get(place)?.1)))
+            let found = named(self.subs_by_name, name, |(known, _)| *known);
+            found.and_then(|(_, place)| self.subs.get(usize::from(*place)))
         };
         exact.or_else(|| {
             let fitting = |sub: &&'static Sub| {
@@ -72,6 +59,15 @@ impl Entry {
             open.filter(|sub| fitting(sub).is_some()).max_by_key(fitting)
         })
     }
+}
+
+/// The row of this name in a table of one entry; few names share a mark.
+fn named<'t, T>(table: &'t [T], name: &str, of: impl Fn(&T) -> Name) -> Option<&'t T> {
+    let mark = mark(name.as_bytes());
+    let mark_of = |row: &T| usize::from(of(row).mark);
+    let from = table.partition_point(|row| mark_of(row) < mark);
+    let mut near = table.iter().skip(from).take_while(|row| mark_of(row) == mark);
+    near.find(|row| of(row).bytes() == name.as_bytes())
 }
 
 /// Whether a name fits a pattern with at most one `*`.

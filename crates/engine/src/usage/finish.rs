@@ -153,14 +153,17 @@ impl Reader<'_> {
     /// Whether all that is said is that help is wanted.
     fn only_prints_help(&self) -> bool {
         let Some((last, before)) = self.args.split_last() else { return false };
+        // Most command lines have more words than that.
+        if before.len() > self.usage.subs.len() {
+            return false;
+        }
         let entries = [self.entry].into_iter().chain(self.outer.last().copied());
         last.as_known().is_some_and(|word| {
             let is_sub = self.subs().next_back() == Some(word);
             // A service's own word for help was taken for its verb.
             let mut entries = entries.take(if is_sub { 2 } else { 1 });
             entries.any(|entry| entry.help.contains(&word))
-        }) && before.len() <= self.usage.subs.len()
-            && before.iter().zip(self.subs()).all(|(arg, sub)| arg.as_known() == Some(sub))
+        }) && before.iter().zip(self.subs()).all(|(arg, sub)| arg.as_known() == Some(sub))
     }
 
     /// The sub-commands, as written.

@@ -14,10 +14,14 @@ impl Reader<'_> {
         if self.entry.style == Style::Go {
             let (name, value) = split_value(text);
             let bare = name.trim_start_matches('-');
-            let found = self
-                .find(name)
-                .or_else(|| self.find(&format!("-{bare}")))
-                .or_else(|| self.find(&format!("--{bare}")));
+            let behind = name.len() - bare.len();
+            let with_one = behind.checked_sub(1).and_then(|at| name.get(at..));
+            let found = self.find(name).or_else(|| self.find(with_one?)).or_else(|| {
+                match behind.checked_sub(2).and_then(|at| name.get(at..)) {
+                    Some(with_two) => self.find(with_two),
+                    None => self.find(&format!("--{bare}")),
+                }
+            });
             return self.long(found, name, value, next);
         }
         if text.starts_with("--") {
@@ -189,6 +193,7 @@ impl Reader<'_> {
 
     /// Notes a given option with its value.
     fn give(&mut self, option: &'static OptionSpec, value: Option<Arg>, at: usize) {
+        let name = option.name();
         self.option_findings.extend(option.finding);
         if option.quiet {
             // What stands before it may already have acted.
@@ -196,7 +201,7 @@ impl Reader<'_> {
             self.usage.is_quiet |= at <= subs;
             // Behind a sub-command it may be the version that this works with; before one, docker
             // and its kind go on to it.
-            let is_version = matches!(option.name(), "--version" | "-version" | "-v" | "-V");
+            let is_version = matches!(name, "--version" | "-version" | "-v" | "-V");
             let behind = self.args.get(at + 1..).unwrap_or_default();
             let has_subs = !self.entry.subs.is_empty() || !self.entry.verbs.is_empty();
             let leads_on = has_subs && behind.iter().any(|arg| !arg.prefix().starts_with('-'));
@@ -206,9 +211,9 @@ impl Reader<'_> {
         if option.edits {
             self.edits = Some(at);
         }
-        self.is_listing |= self.entry.listing.contains(&option.name());
-        self.has_unless |= self.entry.unless.contains(&option.name());
-        self.has_target |= self.entry.target.contains(&option.name());
+        self.is_listing |= self.entry.listing.contains(&name);
+        self.has_unless |= self.entry.unless.contains(&name);
+        self.has_target |= self.entry.target.contains(&name);
         self.effects(option.effects);
         let is_ordinary = option.effects.iter().all(|effect| !self.is_extra(effect));
         if !is_ordinary {
@@ -222,7 +227,7 @@ impl Reader<'_> {
             };
             self.value(option.kind, arg, at_value, true);
         }
-        self.usage.options.push(GivenOption { name: option.name(), value, at });
+        self.usage.options.push(GivenOption { name, value, at });
     }
 }
 

@@ -158,7 +158,8 @@ fn remote(arg: &Arg) -> Effect {
 
 fn is_address(arg: &Arg) -> bool {
     let text = arg.prefix();
-    text.contains("://") && !text.starts_with("file:")
+    // Most words have no colon at all.
+    text.as_bytes().contains(&b':') && text.contains("://") && !text.starts_with("file:")
 }
 
 fn is_stream(arg: &Arg) -> bool {
