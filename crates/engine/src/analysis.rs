@@ -15,6 +15,7 @@ mod handing;
 mod joined;
 pub(crate) mod names;
 mod own;
+mod pieces;
 mod redirect;
 mod refused;
 mod remade;

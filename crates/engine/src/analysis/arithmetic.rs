@@ -8,23 +8,23 @@ use portcullis_shell::{Dialect, Word};
 use super::walk::Walk;
 use super::{counts, sets};
 
-/// Variables of the shell that always hold numbers.
-const NUMBERS: [&str; 14] = [
+/// Variables of the shell that hold numbers whatever is done with them, or whose setting asks.
+const NUMBERS: [&str; 11] = [
     "BASHPID",
-    "COLUMNS",
     "EPOCHSECONDS",
     "EUID",
     "HISTCMD",
     "LINENO",
-    "LINES",
     "OPTIND",
     "PPID",
     "RANDOM",
     "SECONDS",
-    "SHLVL",
     "SRANDOM",
     "UID",
 ];
+
+/// Variables that the shell sets to numbers, and a script to anything.
+const LEFT: [&str; 3] = ["COLUMNS", "LINES", "SHLVL"];
 
 impl Walk<'_, '_> {
     /// Finds the variables that hold numbers, once for a script that asks.
@@ -41,8 +41,12 @@ impl Walk<'_, '_> {
             self.know_numbers();
         }
         let sets = self.analysis.state.sets.as_ref();
+        let is_bash = self.analysis.dialect == Dialect::Bash;
         let is_number = |name: &str| {
-            NUMBERS.contains(&name) || sets.is_some_and(|sets| sets.numbers.contains(name))
+            NUMBERS.contains(&name)
+                || LEFT.contains(&name) && self.is_left(name)
+                || name == "BASH_VERSINFO" && is_bash
+                || sets.is_some_and(|sets| sets.numbers.contains(name))
         };
         let is_counted = sets.is_some_and(|sets| sets.counts);
         if !is_all && !is_certain(text, is_counted, &is_number) {
@@ -137,6 +141,14 @@ fn is_certain(text: &[u8], is_counted: bool, is_number: &dyn Fn(&str) -> bool) -
             at += 2;
             continue;
         }
+        // The first three elements of the shell's own version are numbers, and nobody sets them.
+        if let [b'0'..=b'2', b']', b'}', ..] =
+            rest.strip_prefix(b"${BASH_VERSINFO[").unwrap_or_default()
+            && is_number("BASH_VERSINFO")
+        {
+            at += b"${BASH_VERSINFO[0]}".len();
+            continue;
+        }
         // What a command counts is a number.
         if is_counted
             && rest.starts_with(b"$(")
@@ -156,6 +168,10 @@ fn is_certain(text: &[u8], is_counted: bool, is_number: &dyn Fn(&str) -> bool) -
             let name = std::str::from_utf8(name).unwrap_or_default();
             at = name_at + len;
             let is_length = signs == 3;
+            // `${#list[@]}` says how many there are.
+            if is_length && matches!(text.get(at..at + 3), Some(b"[@]" | b"[*]")) {
+                at += 3;
+            }
             if signs >= 2 {
                 if text.get(at) != Some(&b'}') {
                     return false;

@@ -119,6 +119,8 @@ impl Walk<'_, '_> {
     fn again(&mut self, run: impl FnOnce(&mut Self)) {
         let before = self.analysis.state.clone();
         let from = self.analysis.found.acts.len();
+        // Another round has left another directory.
+        self.analysis.state.before = None;
         run(self);
         let after = &self.analysis.state;
         let has_moved = after.directory != before.directory || after.strays.differ(&before.strays);
@@ -140,6 +142,7 @@ impl Walk<'_, '_> {
         } else {
             self.analysis.functions = Functions::Here;
         }
+        self.analysis.state.before = None;
         let feed = std::mem::replace(&mut self.analysis.feed, Feed::Unknown);
         let had_moved = std::mem::replace(&mut self.analysis.has_moved, false);
         let (first, joins) = (self.analysis.found.acts.len(), self.analysis.found.syntax.len());

@@ -287,7 +287,7 @@ impl Walk<'_, '_> {
     }
 
     /// Whether the script leaves a variable as it was.
-    fn is_left(&self, name: &str) -> bool {
+    pub(super) fn is_left(&self, name: &str) -> bool {
         let sets = self.analysis.state.sets.clone().unwrap_or_else(|| sets::of(self.tree));
         self.analysis.via.is_empty() && sets.is_told && !sets.all.contains(name)
     }

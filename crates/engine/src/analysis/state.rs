@@ -32,6 +32,8 @@ pub struct Held {
     pub functions: BTreeMap<String, Function>,
     /// Names that an alias may replace.
     pub aliases: BTreeSet<String>,
+    /// The directory before this one, to which `cd -` leads if the script certainly left it.
+    pub before: Option<Arc<str>>,
     /// Variables that were last set to a path below a home.
     pub homes: BTreeMap<String, String>,
     /// A variable, not known to be harmless, that later programs get.
@@ -231,6 +233,9 @@ impl Held {
     }
 
     fn doubt(&mut self, before: &Held) {
+        if self.before != before.before {
+            self.before = None;
+        }
         self.tables.retain(|name| before.tables.contains(name));
         self.operands.retain(|name| before.operands.contains(name));
         self.lines.retain(|name| before.lines.contains(name));

@@ -60,9 +60,11 @@ impl Analysis<'_> {
         let from = std::mem::replace(&mut self.state.directory, to.clone());
         let (Some(to), Some(from)) = (to, from) else {
             self.state.strays = Strays::default();
+            self.state.before = None;
             return;
         };
         let strays = std::mem::take(&mut self.state.strays);
+        self.state.before = strays.is_empty().then(|| Arc::clone(&from));
         if strays.is_empty() && (from == to || self.arrives(written, &to)) {
             return;
         }
@@ -90,6 +92,16 @@ impl Analysis<'_> {
         } else {
             self.state.strays = Strays::of(places, landed);
         }
+    }
+
+    /// The directory before this one: nothing in the script may have led elsewhere since.
+    pub(crate) fn before(&self) -> Option<Arc<str>> {
+        let state = &self.state;
+        let is_certain = state.directory.is_some()
+            && state.strays.is_empty()
+            && state.functions.is_empty()
+            && state.aliases.is_empty();
+        state.before.clone().filter(|_| is_certain)
     }
 
     /// Whether a change of directory cannot fail: upwards, or to a place that is known to be

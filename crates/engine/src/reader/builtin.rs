@@ -23,7 +23,7 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
     let to = match operands.as_slice() {
         [] if is_popd || reading.act.base_name() == Some("pushd") => None,
         [] => reading.analysis.ground.home.as_deref().map(Arc::from),
-        [only] if only.as_known() == Some("-") => None,
+        [only] if only.as_known() == Some("-") && !is_popd => reading.analysis.before(),
         [only] if only.prefix().starts_with(['+', '-']) && only.as_known().is_some() => None,
         [only] => moved(reading.analysis, reading.act.directory.as_deref(), only),
         _ => None,
@@ -52,6 +52,7 @@ pub(super) fn cd(reading: &mut Reading<'_, '_>) {
         (None, _) => {}
     }
     let written = operands.first().and_then(|only| only.as_known().map(str::to_owned));
+    let written = written.filter(|written| written != "-");
     reading.analysis.go(written.as_deref(), to);
 }
 

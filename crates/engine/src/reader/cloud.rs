@@ -1,7 +1,7 @@
 //! Clients of clouds and hosting services: values that name files, methods of an API.
 
 use super::Reading;
-use crate::arg::Arg;
+use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::usage::GivenOption;
 
@@ -30,6 +30,13 @@ pub(super) fn cloud(reading: &mut Reading<'_, '_>) {
     }
 }
 
+/// Whether a word with a `?` that nobody quoted asks for something of a repository, whatever file
+/// it should fit: `repos/o/r/commits?per_page=5`.
+fn is_below_repositories(endpoint: &Arg) -> bool {
+    matches!(&endpoint.text, Text::Files { prefix, pattern }
+        if prefix.starts_with("repos/") && !pattern.contains("contents"))
+}
+
 /// `gh api`: GET asks, everything else changes.
 pub(super) fn gh_api(reading: &mut Reading<'_, '_>) {
     let method = reading.usage.value_of(&["-X", "--method"]).cloned();
@@ -40,7 +47,7 @@ pub(super) fn gh_api(reading: &mut Reading<'_, '_>) {
     let endpoint = reading.operands().first().cloned();
     let endpoint_text = endpoint.as_ref().and_then(Arg::as_known);
     let is_graphql = endpoint_text == Some("graphql");
-    if endpoint_text.is_none() {
+    if endpoint_text.is_none() && !endpoint.as_ref().is_some_and(is_below_repositories) {
         reading.dynamic("what is asked for is not known before it runs");
     }
     if endpoint_text.is_some_and(|text| text.contains("://")) {
