@@ -6,6 +6,10 @@ use crate::act::Act;
 use crate::effect::{Effect, Target};
 use crate::world::World;
 
+/// Where a call runs that does not say where: a directory like no other, so that relative paths
+/// mean neither the system's nor each other's.
+pub const NOWHERE: &str = "/-/-";
+
 /// Where relative paths, `~` and the workspace lie for one call.
 #[derive(Clone, Debug)]
 pub struct Ground {
@@ -151,6 +155,13 @@ impl Ground {
             places.flatten().map(|place| Touched { place: Some(place), ..one.clone() })
         })
     }
+}
+
+/// A path for people: as it was written where nobody knows what it hangs on.
+#[must_use]
+pub fn shown(path: &str) -> &str {
+    let below = path.strip_prefix(NOWHERE).and_then(|rest| rest.strip_prefix('/'));
+    below.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
 /// Whether a path does not depend on the working directory.
