@@ -186,6 +186,28 @@ impl Import {
         });
     }
 
+    /// Takes what says something about other rules, and nothing by itself.
+    pub fn heeded(&mut self, file: &File<'_>, line: usize, text: &str, why: &str) {
+        self.unmapped(file, line, text, why);
+        if let Some(taken) = self.taken.last_mut() {
+            taken.fate = Fate::Exact;
+        }
+    }
+
+    /// Reports members of an object that nobody here knows.
+    pub fn strange(
+        &mut self,
+        file: &File<'_>,
+        above: &str,
+        members: &[(&str, &Value)],
+        known: &[&str],
+    ) {
+        for (name, value) in members.iter().filter(|(name, _)| !known.contains(name)) {
+            let text = format!("{above}{name}: {}", shown(value));
+            self.unmapped(file, file.line_of(name), &text, "nothing here knows it");
+        }
+    }
+
     /// The members of an object of the source; anything else in its place is reported.
     pub fn members<'v>(
         &mut self,

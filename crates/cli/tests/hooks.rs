@@ -5,6 +5,7 @@
 mod hooks {
     pub mod apart;
     pub mod daemon;
+    pub mod ends;
     pub mod faults;
     pub mod house;
     pub mod memory;

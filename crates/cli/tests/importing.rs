@@ -61,7 +61,7 @@ const CASES: &[Case] = &[
         ("Edit(src/**)", "narrowed", "allow Edit(src/**)"), ("Read(//etc/hosts)", "exact", "allow Read(/etc/hosts)"),
         ("mcp__files", "exact", "allow mcp__files__*"), ("WebFetch(domain:example.com)", "exact", "allow WebFetch(domain:example.com)"),
         ("Bash(git push:*)", "exact", "ask Bash(git push:*)"), ("Bash(git * --force)", "partial", "deny Bash(git * --force)"),
-        ("Read(.env)", "exact", "deny Read(**/.env)"), ("Edit(~/.ssh/**)", "exact", "deny Edit|Write(~/.ssh/**)"),
+        ("Read(.env)", "partial", "deny Read|Grep|Glob(**/.env)"), ("Edit(~/.ssh/**)", "exact", "deny Edit|Write(~/.ssh/**)"),
         ("Agent(model:opus)", "exact", "deny Agent(model:opus)"),
         ("/srv/data", "exact", "workspace /srv/data"), ("defaultMode", "exact", "mode = \"accept-edits\""),
     ]),
@@ -84,7 +84,7 @@ prefix_rule(pattern=make("a"), decision="allow")
         ("\"status\", \"log\"", "exact", "allow Bash(git status:*), allow Bash(git log:*)"),
         ("nice curl x", "widened", "ask Bash(curl:*)"), ("touch x", "unmapped", ""),
         ("use trash", "exact", "deny Bash(rm:*), deny Bash(/bin/rm:*)"), ("\"bash\", \"-c\"", "downgraded", "ask Bash(bash -c:*)"),
-        ("network_rule", "partial", "allow WebFetch(domain:example.com)"),
+        ("host_executable", "exact", ""), ("network_rule", "partial", "allow WebFetch(domain:example.com)"),
         ("load(", "unmapped", ""), ("make(", "unmapped", ""),
     ]),
     ("gemini", "rules.toml", r#"
@@ -232,6 +232,65 @@ priority = 4
     ]),
 ];
 
+/// The same for files in which something stands that nobody looks for, or that is not what it seems.
+#[rustfmt::skip]
+const HIDDEN: &[Case] = &[
+    ("claude", "more.json", r#"{ "permissions": { "deny": ["Edit", "Read"], "alow": ["Bash(x)"], "disableBypassPermissionsMode": "disable" }, "allowedTools": ["Bash(rm:*)"], "model": "x" }"#, &[
+        ("Edit", "exact", "deny Edit|Write"), ("Read", "exact", "deny Read|Grep|Glob"), ("permissions.alow", "unmapped", ""),
+        ("permissions.disableBypassPermissionsMode", "unmapped", ""), ("allowedTools", "unmapped", ""),
+    ]),
+    ("codex", "block.rules", r#"
+host_executable(name="git", paths=["/usr/bin/git"])
+if False:
+    prefix_rule(pattern=["a"], decision="allow")
+prefix_rule(pattern=["b"], decision="allow") if False else None
+prefix_rule(pattern=["c\x20"], decision="forbidden")
+prefix_rule(pattern=["d"], decision="allow") # plain
+x = [
+prefix_rule(pattern=["e"], decision="allow")
+"#, &[
+        ("host_executable", "exact", ""), ("if False:", "unmapped", ""), ("[\"a\"]", "unmapped", ""), ("[\"b\"]", "unmapped", ""),
+        ("[\"c", "unmapped", ""), ("[\"d\"]", "exact", "allow Bash(d:*)"), ("x = [", "unmapped", ""), ("[\"e\"]", "unmapped", ""),
+    ]),
+    ("codex", "text.rules", r#"
+"""
+prefix_rule(pattern=["a"], decision="allow")
+"""
+"#, &[("[\"a\"]", "unmapped", ""), ("\"\"\"", "unmapped", ""), ("\"", "unmapped", "")]),
+    ("codex", "named.rules", r#"
+def prefix_rule(pattern, decision): pass
+prefix_rule(pattern=["a"], decision="allow")
+"#, &[("def ", "unmapped", ""), ("[\"a\"]", "unmapped", "")]),
+    ("gemini", "more.toml", r#"
+[[rules]]
+toolName = "z"
+decision = "deny"
+[[safety_checker]]
+toolName = "*"
+[[rule]]
+toolName = "list_directory"
+decision = "allow"
+"#, &[("rules: ", "unmapped", ""), ("safety_checker: ", "unmapped", ""), ("list_directory", "exact", "allow list_directory")]),
+    ("gemini", "more.json", r#"{ "excludeTools": ["write_file"], "coreTools": ["x"], "mcp": { "excluded": ["slow"] },
+  "mcpServers": { "t": { "excludeTools": ["u"], "trust": true }, "v": { "command": "w", "trust": false } } }"#, &[
+        ("write_file", "exact", "deny Write"), ("coreTools", "unmapped", ""), ("slow", "exact", "deny mcp__slow__*"),
+        ("mcpServers.t.excludeTools: u", "exact", "deny mcp__t__u"), ("mcpServers.t.trust", "unmapped", ""),
+    ]),
+    // The order is that of the rules themselves, whatever an agent's rules before them say.
+    ("opencode", "order.json", r#"{ "agent": { "x": { "permission": { "bash": { "*": "ask", "git *": "allow" } } } },
+  "tools": { "webfetch": false, "write": false, "bash": true },
+  "permission": { "bash": { "git *": "allow", "*": "ask" } } }"#, &[
+        ("agent.x.permission", "unmapped", ""), ("tools: webfetch", "exact", "deny WebFetch"), ("tools: write", "widened", "deny Edit|Write"),
+        ("bash: git *", "exact", "allow Bash(git:*)"), ("bash: *: ask", "exact", "ask Bash"),
+    ]),
+    ("copilot", "more.txt", "shell(rm:*)\n--disallow-temp-dir --model x\n", &[("shell(rm:*)", "unmapped", ""), ("--disallow-temp-dir", "unmapped", "")]),
+    ("copilot", "more.json", r#"{ "trusted_folders": ["/a"], "allowed_urls": ["a.example"], "denied_urls": ["https://b.example/x"] }"#, &[
+        ("/a", "exact", "workspace /a"), ("allowed_urls: a", "exact", "allow WebFetch(domain:a.example)"), ("denied_urls", "widened", "deny WebFetch(domain:b.example)"),
+    ]),
+    ("multica", "more.json", r#"{ "execApproval": { "ask": "always", "denylist": ["x"] } }"#, &[("\"ask\"", "exact", "exec.ask = \"always\""), ("execApproval.denylist", "unmapped", "")]),
+    ("agentscope", "more.json", r#"{ "mode": "default", "extra_rules": { "Bash": [] } }"#, &[("\"mode\"", "exact", "mode = \"default\""), ("extra_rules", "unmapped", "")]),
+];
+
 #[test]
 fn what_is_no_object_is_no_source() {
     for (source, name) in [("claude", "a.json"), ("opencode", "a.json"), ("multica", "a.json")] {
@@ -244,7 +303,7 @@ fn what_is_no_object_is_no_source() {
 
 #[test]
 fn every_rule_stands_in_the_report_with_what_became_of_it() {
-    for (source, name, text, wants) in CASES {
+    for (source, name, text, wants) in CASES.iter().chain(HIDDEN) {
         let place = Place::new();
         fs::write(place.0.join(name), text).unwrap();
         let (out, error, code) = place.says(&[

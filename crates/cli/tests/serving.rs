@@ -72,6 +72,10 @@ fn a_daemon_has_no_more_heaps_than_cores_unless_somebody_says_so() {
 #[test]
 fn keys_are_made_and_revoked_with_and_without_a_daemon() {
     let home = Home::new();
+    assert_eq!(home.says(&["keys", "list"]).out, "no keys\n");
+    assert_eq!(home.says(&["keys", "list", "--json"]).out, "{\"keys\":[]}\n");
+    assert_eq!(home.says(&["keys", "revoke", "early"]).code, 2);
+    assert!(!home.0.join(".local").exists(), "whoever only looks makes nothing");
     let before = home.says(&["keys", "create", "--role", "agent", "--name", "early"]);
     assert_eq!(before.code, 0, "{}", before.error);
     assert!(

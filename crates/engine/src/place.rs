@@ -6,6 +6,10 @@ use crate::act::Act;
 use crate::effect::{Effect, Target};
 use crate::world::{World, WorldKind};
 
+/// Where a call runs that does not say where: a directory like no other, so that relative paths
+/// mean neither the system's nor each other's.
+pub const NOWHERE: &str = "/-/-";
+
 /// Where relative paths, `~` and the workspace lie for one call.
 #[derive(Clone, Debug)]
 pub struct Ground {
@@ -158,6 +162,13 @@ impl Ground {
 /// Whether nothing is known of the disk, so that a path is the file it names.
 fn is_lexical(world: &dyn World) -> bool {
     world.kind() == WorldKind::Lexical
+}
+
+/// A path for people: as it was written where nobody knows what it hangs on.
+#[must_use]
+pub fn shown(path: &str) -> &str {
+    let below = path.strip_prefix(NOWHERE).and_then(|rest| rest.strip_prefix('/'));
+    below.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
 /// Whether a path does not depend on the working directory.

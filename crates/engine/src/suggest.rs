@@ -7,7 +7,7 @@ use crate::environment::{self, Setting};
 use crate::judge::{Bench, Facts, Step};
 use crate::mode::Mode;
 use crate::pattern::json;
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::tool::ToolKind;
 use crate::verdict::{Outcome, Suggestion};
 
@@ -146,7 +146,7 @@ fn suggestion(bench: &Bench<'_>, facts: &Facts) -> Option<Suggestion> {
                 "/" => "/**".to_owned(),
                 root => format!("{root}/**"),
             };
-            let covers = format!("every search below `{}`", place.normalised);
+            let covers = format!("every search below `{}`", place::shown(&place.normalised));
             Some(Suggestion { rule: format!("{rule}({content})"), covers })
         }
         ToolKind::Fetch | ToolKind::Agent | ToolKind::Mcp | ToolKind::Other => {

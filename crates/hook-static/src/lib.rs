@@ -5,13 +5,11 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use portcullis_approval::receipt::{PublicKey, Receipt};
@@ -21,9 +19,6 @@ use portcullis_hook::call::Call;
 use portcullis_hook::{Checker, OWN_NAME, Proof, Signals, Started, VERDICT_LIMIT};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net;
-use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::flag;
-use signal_hook::low_level::pipe;
 use used::Unclaimed;
 
 mod child;
@@ -31,6 +26,7 @@ pub mod installed;
 pub mod journal;
 mod near;
 pub mod pause;
+mod signals;
 mod used;
 mod worker;
 
@@ -58,7 +54,7 @@ pub fn run(words: Vec<String>) -> ExitCode {
     if words.first().is_some_and(|word| word == "--worker") {
         return worker::run(&words);
     }
-    block_on_abort();
+    signals::block_on_abort();
     #[cfg(debug_assertions)]
     worker::own_fault();
     let started = Started {
@@ -77,12 +73,12 @@ pub fn run(words: Vec<String>) -> ExitCode {
         is_near: near::is_near,
         check,
         dial,
-        signals: Signals { note, tell },
+        signals: Signals { note: signals::note, tell: signals::tell },
         run: child::run,
         end,
     };
     let stdin = Box::new(Input);
-    let (mut stdout, mut stderr) = (Output::open(), std::io::stderr());
+    let (mut stdout, mut stderr) = (Output::open(), Output::of_errors());
     let code = portcullis_hook::run(&started, stdin, &mut stdout, &mut stderr);
     if cfg!(debug_assertions) {
         // Where coverage is counted, the counts are written down on the way out.
@@ -92,15 +88,9 @@ pub fn run(words: Vec<String>) -> ExitCode {
     signal_hook::low_level::exit(code.into())
 }
 
-/// Has a process that gives itself up end with the code that blocks: out of memory, or of stack, the
-/// runtime says why on standard error and aborts, and some hosts run the tool of a hook that died.
-fn block_on_abort() {
-    let _ = flag::register_conditional_shutdown(SIGABRT, 2, Arc::new(AtomicBool::new(true)));
-}
-
 /// Says something and ends the process, whatever its other thread does.
 fn end(printed: &Printed) {
-    let code = portcullis_hook::deliver(printed, &mut Output::open(), &mut std::io::stderr());
+    let code = portcullis_hook::deliver(printed, &mut Output::open(), &mut Output::of_errors());
     std::process::exit(code.into());
 }
 
@@ -125,19 +115,6 @@ fn dial(path: &Path, limit: Duration) -> std::io::Result<UnixStream> {
     net::sockopt::set_socket_timeout(&socket, net::sockopt::Timeout::Send, Some(limit))?;
     net::connect(&socket, &net::SocketAddrUnix::new(path)?)?;
     Ok(UnixStream::from(socket))
-}
-
-/// The signals by which a host ends what it started.
-const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
-
-/// Has it noted that one came.
-fn note(came: &Arc<AtomicBool>) -> std::io::Result<()> {
-    SIGNALS.iter().try_for_each(|signal| flag::register(*signal, Arc::clone(came)).map(drop))
-}
-
-/// Makes each that comes one byte.
-fn tell(stream: &UnixStream) -> std::io::Result<()> {
-    SIGNALS.iter().try_for_each(|signal| pipe::register(*signal, stream.try_clone()?).map(drop))
 }
 
 /// This program: the file that runs, even if another one lies there by now.
@@ -224,23 +201,39 @@ impl Read for Input {
     }
 }
 
-/// Standard output, without a buffer: one answer is one write.
-struct Output(Option<File>);
+/// Standard output or standard error, without a buffer: one answer is one write.
+enum Output {
+    Open(File),
+    Nothing,
+    /// Standard error, which is looked at when there is something to say.
+    Errors,
+}
 
 impl Output {
     fn open() -> Output {
-        let file = std::io::stdout().as_fd().try_clone_to_owned().ok().map(File::from);
+        Output::on(std::io::stdout().as_fd())
+    }
+
+    fn of_errors() -> Output {
+        Output::Errors
+    }
+
+    fn on(descriptor: BorrowedFd<'_>) -> Output {
+        let file = descriptor.try_clone_to_owned().ok().map(File::from);
         // A closed output was opened again on nothing before `main`; what is written there
         // reaches nobody, and that must not look like silence.
-        Output(file.filter(|file| !is_nothing(file)))
+        file.filter(|file| !is_nothing(file)).map_or(Output::Nothing, Output::Open)
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        match &mut self.0 {
-            Some(file) => file.write(bytes),
-            None => Err(std::io::ErrorKind::BrokenPipe.into()),
+        if let Output::Errors = self {
+            *self = Output::on(std::io::stderr().as_fd());
+        }
+        match self {
+            Output::Open(file) => file.write(bytes),
+            Output::Nothing | Output::Errors => Err(std::io::ErrorKind::BrokenPipe.into()),
         }
     }
 

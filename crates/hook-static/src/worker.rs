@@ -15,6 +15,7 @@ use portcullis_approval::canonical::{object, quoted};
 use portcullis_approval::key::hex_sha256;
 use portcullis_approval::redact::redact;
 use portcullis_engine::call::{Call, Shell};
+use portcullis_engine::place::NOWHERE;
 use portcullis_engine::policy_text::DaemonUse;
 use portcullis_engine::{Lexical, Mode, Policy, Verdict, World, judge};
 use portcullis_layers::{Layers, Live, Places, canary};
@@ -26,9 +27,6 @@ use crate::{journal, now, pause};
 
 /// The variable that lets a worker fail, in builds for tests.
 pub const FAULT: &str = "PORTCULLIS_HOOK_FAULT";
-
-/// Where a call runs that does not say where.
-const NOWHERE: &str = "/-/-";
 
 /// The name that a daemon gives to callers over its socket.
 const LOCAL: &str = "local";
@@ -76,7 +74,7 @@ fn judged(words: &[String]) -> anyhow::Result<String> {
     let (text, input) = call.text().map_err(|error| anyhow!("{}", error.message))?;
     make(&data)?;
     if let Some(event) = &words.note {
-        let (digest, noted) = note(&text, event);
+        let (digest, noted) = note(&text, event, &input);
         journal::append(&data, "hook.observed", &digest, &noted, now())?;
         return Ok(line("allow", "observed", "noted", false, false));
     }
@@ -199,9 +197,14 @@ fn entry(call: &CallText, verdict: &Verdict, code: &str) -> (String, String) {
     (call.digest().unwrap_or_default(), object(data))
 }
 
-fn note(call: &CallText, event: &str) -> (String, String) {
+fn note(call: &CallText, event: &str, input: &serde_json::Value) -> (String, String) {
     let mut data = vec![("event", quoted(event)), ("tool", quoted(&call.tool))];
     data.extend(named(call));
+    // A document that was not understood names no call: its event stands in for the tool.
+    let failure = input.get("failure").and_then(serde_json::Value::as_str);
+    if let Some(failure) = failure.filter(|_| call.tool == event) {
+        data.push(("failure", quoted(failure)));
+    }
     (call.digest().unwrap_or_default(), object(data))
 }
 

@@ -34,6 +34,9 @@ pub struct Printed {
     pub stderr: String,
     /// The exit code.
     pub code: u8,
+    /// The document that says the same, with exit code 0, where standard error reaches nobody:
+    /// some hosts run the tool of a hook that blocks without a word. Empty where there is none.
+    pub instead: String,
 }
 
 impl Printed {
@@ -52,7 +55,7 @@ impl Printed {
     /// The answer that blocks in every host: a reason on standard error and exit code 2.
     #[must_use]
     pub fn blocked(reason: &str) -> Printed {
-        Printed { stdout: String::new(), stderr: reason.to_owned(), code: 2 }
+        Printed { stderr: reason.to_owned(), code: 2, ..Printed::default() }
     }
 }
 

@@ -69,7 +69,7 @@ fn printed(answer: Answer) -> Printed {
         Answer::Deny(reason) => json!({ "allow": false, "reason": reason }),
         Answer::Pending(reason, id) => json!({ "allow": false, "reason": reason, "requestId": id }),
     };
-    Printed { stdout: format!("{text}\n"), stderr, code: 0 }
+    Printed { stdout: format!("{text}\n"), stderr, ..Printed::default() }
 }
 
 fn settings(started: &Started, words: &[String]) -> Result<Settings, String> {

@@ -21,6 +21,7 @@ pub mod hosts;
 mod http;
 mod json;
 mod link;
+mod observed;
 pub mod options;
 pub mod told;
 mod watched;
@@ -29,6 +30,7 @@ mod worker;
 use answer::{Answer, Printed};
 use call::{Call, Failure, Part};
 use hosts::Host;
+use observed::{noted, observe};
 use options::{Daemon, Options};
 use told::{Outcome, Told};
 use watched::{Early, Watch, watched};
@@ -122,7 +124,17 @@ pub fn deliver(printed: &Printed, stdout: &mut dyn Write, stderr: &mut dyn Write
             return 2;
         }
     }
-    let _ = stderr.write_all(printed.stderr.as_bytes()).and_then(|()| stderr.flush());
+    if printed.stderr.is_empty() {
+        return printed.code;
+    }
+    let told = stderr.write_all(printed.stderr.as_bytes()).and_then(|()| stderr.flush());
+    let instead = printed.instead.as_bytes();
+    if told.is_err()
+        && !instead.is_empty()
+        && stdout.write_all(instead).and_then(|()| stdout.flush()).is_ok()
+    {
+        return 0;
+    }
     printed.code
 }
 
@@ -146,8 +158,8 @@ fn answer(started: &Started, stdin: Box<dyn Read + Send>) -> Printed {
     match Options::read(words) {
         Ok(options) => supervised(host, options, started, stdin),
         Err(failure) => {
-            let event = words.first().map(String::as_str);
-            (host.fail)(host.part(event), &failure.reason())
+            let event = words.first().map(String::as_str).filter(|_| is_event);
+            blocked(host, event, host.part(event), &failure.reason())
         }
     }
 }
@@ -203,9 +215,26 @@ fn failed(host: &Host, options: &Options, call: Option<&Call>, failure: &Failure
         Some(call) if call.part == Part::Gate && (host.hides_reasons || is_late) => {
             (host.say)(call, &Answer::Deny(reason))
         }
-        Some(call) => (host.fail)(call.part, &reason),
-        None => (host.fail)(host.part(options.event.as_deref()), &reason),
+        Some(call) => blocked(host, Some(&call.event), call.part, &reason),
+        None => {
+            let event = options.event.as_deref();
+            blocked(host, event, host.part(event), &reason)
+        }
     }
+}
+
+/// The host's word for a failure; at a gate with the document that would deny, for where nobody
+/// reads that word.
+fn blocked(host: &Host, event: Option<&str>, part: Part, reason: &str) -> Printed {
+    let mut printed = (host.fail)(part, reason);
+    if part == Part::Gate && printed.code != 0 {
+        let known = host.events.iter().map(|(name, _)| *name);
+        let event = known.clone().find(|name| event == Some(name)).or_else(|| known.clone().next());
+        let event = event.unwrap_or_default().to_owned();
+        let call = Call { host: host.name, event, part, ..Call::default() };
+        printed.instead = (host.say)(&call, &Answer::Deny(reason.to_owned())).stdout;
+    }
+    printed
 }
 
 fn work(
@@ -216,14 +245,17 @@ fn work(
     understood: &Mutex<Option<Call>>,
     watch: &Watch,
 ) -> Result<Printed, Failure> {
-    let bytes = document::bytes(stdin, started.ready, watch)?;
+    let bytes = match document::bytes(stdin, started.ready, watch) {
+        Ok(bytes) => bytes,
+        Err(failure) => return Err(noted(host, options, started, failure, watch)),
+    };
     let call = match read(host, options, &bytes, &started.variable, started.directory.as_deref()) {
         Ok(call) => call,
         // Whatever the arguments say, nothing but this stands before the call.
         Err(failure) if failure.code == "HOOK_WRONG_HOST" && document::is_gate(started, &bytes) => {
-            return Ok((host.fail)(Part::Gate, &failure.reason()));
+            return Ok(blocked(host, None, Part::Gate, &failure.reason()));
         }
-        Err(failure) => return Err(failure),
+        Err(failure) => return Err(noted(host, options, started, failure, watch)),
     };
     *understood.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.clone());
     let place = link::Place::find(started, options, watch)?;
@@ -259,7 +291,10 @@ fn decide(
         match asked {
             Ok(told) => return Ok(with_daemon(host, call, told)),
             Err(link::Unasked::Failed(failure)) => return Err(failure),
-            Err(link::Unasked::Unreachable) if options.daemon == Daemon::Required => {
+            // The policy of a daemon elsewhere is not here: what is would be another one.
+            Err(link::Unasked::Unreachable)
+                if options.daemon == Daemon::Required || place.is_elsewhere() =>
+            {
                 return Ok(without_daemon(host, call));
             }
             Err(link::Unasked::Unreachable) => {}
@@ -333,26 +368,6 @@ pub fn fitted(host: &Host, options: &Options, call: &Call, answer: Answer) -> An
         None if options.passes && host.may_pass && call.part == Part::Gate => Answer::Nothing,
         Some(_) | None => answer,
     }
-}
-
-/// Notes what a host tells without asking: with the daemon, else in the journal.
-fn observe(
-    host: &Host,
-    options: &Options,
-    started: &Started,
-    place: &link::Place,
-    call: &Call,
-    document: &[u8],
-    watch: &Watch,
-) {
-    if options.daemon != Daemon::Off && call.part == Part::Result {
-        let document = str::from_utf8(document).unwrap_or_default();
-        if place.tell(&format!("/v1/hooks/{}", host.name), document, watch) {
-            return;
-        }
-    }
-    // Nothing is blocked by what cannot be noted.
-    let _ = worker::judge(started, place, call, watch);
 }
 
 /// Agentbot's own hook: one answer and exit code 0, whatever happens.

@@ -113,6 +113,11 @@ impl Place {
         Ok(Place { data_dir, is_named, installed, url, key, dial, user })
     }
 
+    /// Whether the daemon is elsewhere.
+    pub fn is_elsewhere(&self) -> bool {
+        self.url.is_some()
+    }
+
     /// Asks the daemon about a call and waits for a person if it asks one.
     ///
     /// # Errors

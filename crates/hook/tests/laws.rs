@@ -130,7 +130,7 @@ fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let code = run(&started, Box::new(Cursor::new(stdin.to_owned())), &mut stdout, &mut stderr);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Printed { stdout: text(stdout), stderr: text(stderr), code }
+    Printed { stdout: text(stdout), stderr: text(stderr), code, ..Printed::default() }
 }
 
 /// Whether what was said blocks in every host: a reason and exit code 2, or one document that

@@ -30,8 +30,8 @@ pub struct Host {
 /// Every client that can be driven without an account.
 #[rustfmt::skip]
 pub const HOSTS: &[Host] = &[
-    Host { name: "claude",   package: "@anthropic-ai/claude-code@2.1.325", program: "claude",   tool: "Bash", patience_s: Some(600) },
-    Host { name: "codex",    package: "@openai/codex@0.166.0",             program: "codex",    tool: "exec_command", patience_s: Some(600) },
+    Host { name: "claude",   package: "@anthropic-ai/claude-code@2.1.327", program: "claude",   tool: "Bash", patience_s: Some(600) },
+    Host { name: "codex",    package: "@openai/codex@0.169.0",             program: "codex",    tool: "exec_command", patience_s: Some(600) },
     Host { name: "gemini",   package: "@google/gemini-cli@0.61.0",         program: "gemini",   tool: "run_shell_command", patience_s: Some(60) },
     Host { name: "copilot",  package: "@github/copilot@1.0.102",           program: "copilot",  tool: "bash", patience_s: Some(30) },
     Host { name: "qwen",     package: "@qwen-code/qwen-code@0.24.4",       program: "qwen",     tool: "run_shell_command", patience_s: Some(60) },

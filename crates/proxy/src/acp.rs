@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::task::AbortHandle;
 
 use crate::gate::{Act, First, Gate, Names, Ruling};
-use crate::lines::{self, MOST_ANSWERED, Outlet};
+use crate::lines::{self, MOST, Outlet};
 use crate::message::{self, DENIED, INVALID_REQUEST, Message};
 use crate::{ProxyError, program};
 
@@ -85,13 +85,13 @@ pub async fn run(
     let count = AtomicU64::new(0);
     let relay = Arc::new(Relay { setting, to_editor, to_agent, state, count });
     let from_editor = async {
-        while let Some(line) = lines::next(&mut editor, MOST_ANSWERED).await? {
+        while let Some(line) = lines::next(&mut editor, MOST).await? {
             relay.take_editor(line).await?;
         }
         Ok(())
     };
     let from_agent = async {
-        while let Some(line) = lines::next(&mut agent.output, MOST_ANSWERED).await? {
+        while let Some(line) = lines::next(&mut agent.output, MOST).await? {
             relay.take_agent(line).await?;
         }
         Ok(())

@@ -5,11 +5,11 @@ use std::io::{Error, ErrorKind, Result};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-/// The longest message that an agent may send: as long as a call may be.
-pub const MOST_SENT: u64 = 8 << 20;
+/// The longest call that is judged.
+pub const MOST_CALLED: usize = 8 << 20;
 
-/// The longest message that a server may answer with.
-pub const MOST_ANSWERED: u64 = 64 << 20;
+/// The longest message.
+pub const MOST: u64 = 64 << 20;
 
 /// So many messages may wait to be written.
 const QUEUE: usize = 256;

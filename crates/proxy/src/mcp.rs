@@ -181,6 +181,12 @@ impl Relay {
                 self.state().listing.extend(id.map(|id| (id, is_first)));
                 self.forward(line.to_owned()).await;
             }
+            Some(method) if message::could_be(method, "tools/call") => {
+                let what =
+                    format!("the message is refused: `{method}` could be read as `tools/call`");
+                self.answer(id.as_deref(), message::error(id.as_deref(), INVALID_REQUEST, &what))
+                    .await;
+            }
             Some(_) | None => self.forward(line.to_owned()).await,
         }
     }
@@ -204,6 +210,9 @@ impl Relay {
     async fn judged(self: &Arc<Self>, id: Option<&str>, line: &[u8]) -> Result<Vec<u8>, String> {
         let text = lines::text(line).unwrap_or_default();
         let bad = |what: &str| reason(&format!("the call: {what}"), "HOOK_BAD_INPUT");
+        if line.len() > lines::MOST_CALLED {
+            return Err(reason("the call is larger than 8 MiB", "HOOK_TOO_LARGE"));
+        }
         let message = Message::read(text).map_err(|what| bad(&what))?;
         let params = message.params.map_or("{}", RawValue::get);
         let called: Called<'_> = serde_json::from_str(params).map_err(|_| bad("it has no name"))?;

@@ -77,6 +77,13 @@ pub fn sole_names(value: &Value, names: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a program that is not strict about case and white space could take a name for another.
+#[must_use]
+pub fn could_be(name: &str, other: &str) -> bool {
+    name != other
+        && folded(name.trim_matches(|sign: char| sign.is_whitespace() || sign == '\0')) == other
+}
+
 /// A name as programs see it that do not tell cases apart.
 fn folded(name: &str) -> String {
     let plain = |sign: char| match sign {
@@ -134,6 +141,16 @@ mod tests {
         ];
         for (text, want, why) in cases {
             assert_eq!(Message::read(text).is_ok(), want, "{why}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_name_may_be_taken_for_another() {
+        for name in ["Tools/Call", "tools/call ", "\ttools/call\0", "toolſ/call"] {
+            assert!(could_be(name, "tools/call"), "{name:?}");
+        }
+        for name in ["tools/call", "tools/calls", "x/tools/call", "tools"] {
+            assert!(!could_be(name, "tools/call"), "{name:?}");
         }
     }
 

@@ -86,10 +86,10 @@ impl Doctor {
         } else {
             show(out, &reports, palette)?;
         }
-        let all = || reports.iter().flat_map(|report| &report.checks);
-        Ok(if all().any(Check::is_failed) {
+        let is_any = |state: State| reports.iter().any(|report| report.state == state);
+        Ok(if is_any(State::Open) {
             REFUSED.into()
-        } else if all().any(|check| check.state == State::Holds) {
+        } else if is_any(State::Holds) && !is_any(State::Untested) {
             ExitCode::SUCCESS
         } else {
             TROUBLE.into()
@@ -120,9 +120,16 @@ impl Doctor {
             checks.push(slow(host, record, Reach::new(Some(data.to_owned()), None).approver()));
         }
         let holds = checks.iter().any(|check| check.step == "live" && check.state == State::Holds);
+        let version = version(host.program).filter(|_| holds);
+        if holds && version.is_none() {
+            // Nobody could tell later whether it is still the same client.
+            checks.retain(|check| check.step != "live");
+            let told = "a forbidden command did not run, but the client does not say its version";
+            checks.push(Check::new("live", State::Untested, told));
+        }
         let on = Clock::new().now().to_string();
         let on = on.get(..10).unwrap_or_default().to_owned();
-        let proof = version(host.program).filter(|_| holds).map(|version| Proof { version, on });
+        let proof = version.map(|version| Proof { version, on });
         Proven::read(data).take(data, host.name, proof)?;
         Ok(checks)
     }
@@ -142,10 +149,18 @@ impl<'a> Report<'a> {
         let version = version(host.program);
         let proven = Proven::read(data);
         let proof = version.as_deref().and_then(|version| proven.of(host.name, version));
+        let other = proven.any(host.name).filter(|_| proof.is_none());
+        let undriven = |check: &&Check| check.step == "live" && check.state == State::Untested;
         let (state, line) = if let Some(open) = checks.iter().find(|check| check.is_failed()) {
             (State::Open, format!("open: {}: {}", open.step, open.told))
         } else if !checks.iter().any(|check| check.state == State::Holds) {
             (State::Untested, "not proven".to_owned())
+        } else if let Some(undriven) = checks.iter().find(undriven) {
+            (State::Untested, format!("not proven: live: {}", undriven.told))
+        } else if let Some(other) = other {
+            let is = version.as_deref().unwrap_or("one that does not say its version");
+            let told = format!("proven live was {}, on {}; this is {is}", other.version, other.on);
+            (State::Untested, format!("not proven: {told}"))
         } else if let Some(proof) = proof {
             (State::Holds, format!("holds (live, {}, {})", proof.version, proof.on))
         } else {

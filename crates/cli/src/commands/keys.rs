@@ -88,7 +88,21 @@ impl Keys {
         if !matches!(self.action, Action::List) {
             ancestors::refuse_agents("making and revoking keys")?;
         }
-        let data = DataDir::open(self.data_dir.as_deref())?;
+        let named = self.data_dir.as_deref();
+        let data = match &self.action {
+            Action::Create { .. } => DataDir::open(named)?,
+            Action::List | Action::Revoke { .. } => DataDir::look(named)?,
+        };
+        // Where nothing was ever kept, whoever only looks makes nothing.
+        let is_kept = self.store.is_some() || data.file("portcullis.db").exists();
+        match &self.action {
+            Action::List if !is_kept => {
+                show(out, Vec::new(), self.json, palette)?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            Action::Revoke { key } if !is_kept => bail!("no key that counts is called `{key}`"),
+            _ => {}
+        }
         block_on(async {
             let store = data.store(self.store.as_deref().unwrap_or("")).await?;
             let done = match &self.action {
@@ -96,7 +110,11 @@ impl Keys {
                     let new = new_key(*role, name, owners, *days)?;
                     create(out, &*store, new, &data, self.json).await
                 }
-                Action::List => list(out, &*store, self.json, palette).await,
+                Action::List => {
+                    let keys = store.keys().await?;
+                    let keys = keys.iter().map(|record| Key::new(&record.key)).collect();
+                    show(out, keys, self.json, palette)
+                }
                 Action::Revoke { key } => revoke(out, &*store, key, &data, self.json).await,
             };
             store.close().await;
@@ -177,13 +195,12 @@ async fn tell_daemon(data: &DataDir, secret: Option<&str>) {
     }
 }
 
-async fn list(
+fn show(
     out: &mut impl Write,
-    store: &dyn Store,
+    keys: Vec<Key>,
     as_json: bool,
     palette: Palette,
 ) -> anyhow::Result<()> {
-    let keys: Vec<Key> = store.keys().await?.iter().map(|record| Key::new(&record.key)).collect();
     if as_json {
         writeln!(out, "{}", serde_json::to_string(&Shape { keys })?)?;
         return Ok(());

@@ -40,6 +40,11 @@ impl Proven {
         Ok(std::fs::write(data.join(FILE), serde_json::to_string(self)?)?)
     }
 
+    /// The proof of a host, of whatever version.
+    pub fn any(&self, host: &str) -> Option<&Proof> {
+        self.0.get(host)
+    }
+
     /// The proof of this version of a host.
     pub fn of(&self, host: &str, version: &str) -> Option<&Proof> {
         self.0.get(host).filter(|proof| proof.version == version)

@@ -98,6 +98,7 @@ fn switches(host: &Host, entry: &Entry, home: Option<&Path>) -> Check {
         ),
         "gemini" => (OFF_OF_GEMINI, ".gemini", "/etc/gemini-cli/settings.json"),
         "qwen" => (OFF_OF_GEMINI, ".qwen", "/etc/qwen-code/settings.json"),
+        "cursor" => return version(&entry.file),
         _ => return Check::of("switches", true, "nothing in the file turns hooks off"),
     };
     let project = std::env::current_dir().ok();
@@ -132,6 +133,24 @@ fn switches(host: &Host, entry: &Entry, home: Option<&Path>) -> Check {
         }
     }
     Check::of("switches", true, "nothing in the files that the host reads here turns hooks off")
+}
+
+/// Whether Cursor's file says the version whose entries are known: what another one makes of them
+/// nobody has written down.
+fn version(file: &Path) -> Check {
+    let text = files::read(file).ok().flatten().unwrap_or_default();
+    let said = jsonc::read(&text).ok().map(|node| jsonc::value(&text, &node));
+    let said = said.and_then(|all| all.get("version").cloned());
+    let shown = file.display();
+    match said {
+        Some(version) if version == 1 => Check::of("switches", true, "its version is 1"),
+        Some(other) => {
+            let told =
+                format!("`{shown}` says version {other}, and entries of version 1 are known");
+            Check::of("switches", false, told)
+        }
+        None => Check::of("switches", false, format!("`{shown}` says no version")),
+    }
 }
 
 /// Where Gemini CLI and Qwen Code are told by name which hooks to leave out, now and before.

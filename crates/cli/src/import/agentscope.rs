@@ -8,9 +8,14 @@ use super::{Fate, File, Import, paths, shell};
 /// Tools whose content is a path.
 const FILES: &[&str] = &["Read", "Write", "Edit", "Glob", "Grep"];
 
+/// What is read of a context.
+const KNOWN: &[&str] = &["mode", "working_directories", "deny_rules", "ask_rules", "allow_rules"];
+
 /// Reads a context.
 pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     let all = file.json()?;
+    let members = import.members(file, "the file", Some(&all));
+    import.strange(file, "", &members, KNOWN);
     mode(import, file, all.get("mode"));
     directories(import, file, all.get("working_directories"));
     let buckets = [

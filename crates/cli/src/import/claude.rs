@@ -11,11 +11,24 @@ type Became = (Vec<(String, Fate)>, &'static str);
 /// Tools whose content is a path.
 const FILES: &[&str] = &["Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Glob", "Grep"];
 
+/// What is read of `permissions`.
+const KNOWN: &[&str] = &["allow", "ask", "deny", "additionalDirectories", "defaultMode"];
+
+/// What older releases read rules from.
+const OLDER: &[&str] = &["allowedTools", "disallowedTools", "ignorePatterns"];
+
 /// Reads a settings file.
 pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     let settings = file.json()?;
     let permissions = settings.get("permissions");
     let members = import.members(file, "permissions", permissions);
+    import.strange(file, "permissions.", &members, KNOWN);
+    for name in OLDER {
+        if let Some(value) = settings.get(name) {
+            let text = format!("{name}: {}", super::shown(value));
+            import.unmapped(file, file.line_of(name), &text, "only older releases read it");
+        }
+    }
     let permission = |name: &str| members.iter().find(|(known, _)| *known == name).map(|it| it.1);
     for (name, outcome) in
         [("deny", Outcome::Deny), ("ask", Outcome::Ask), ("allow", Outcome::Allow)]
@@ -73,7 +86,7 @@ fn rule(text: &str, outcome: Outcome, file: &File<'_>) -> Result<Became, &'stati
         return Ok((vec![(rule, Fate::Exact)], ""));
     }
     let Some(content) = content.filter(|content| *content != "*") else {
-        return Ok((vec![(tool.to_owned(), Fate::Exact)], ""));
+        return Ok((vec![(meant(tool, outcome).to_owned(), Fate::Exact)], ""));
     };
     if tool == "Bash" {
         if content.ends_with(":*") && content.matches('*').count() == 1 {
@@ -94,11 +107,23 @@ fn rule(text: &str, outcome: Outcome, file: &File<'_>) -> Result<Became, &'stati
         }
         (None, None) => path_pattern(content),
     };
-    let (tool, fate) = match (tool, outcome) {
-        // Its rules about editing hold for writing too.
-        ("Edit", Outcome::Ask | Outcome::Deny) => ("Edit|Write", Fate::Exact),
-        ("Edit", Outcome::Allow) => ("Edit", Fate::Narrowed),
-        (tool, _) => (tool, Fate::Exact),
+    let (fate, why) = match (tool, outcome) {
+        ("Edit", Outcome::Allow) => (Fate::Narrowed, ""),
+        // There a search leaves such files out.
+        ("Read", Outcome::Ask | Outcome::Deny) => {
+            (Fate::Partial, "a search that begins above still looks into it")
+        }
+        _ => (Fate::Exact, ""),
     };
-    Ok((vec![(format!("{tool}({path})"), fate)], ""))
+    Ok((vec![(format!("{}({path})", meant(tool, outcome)), fate)], why))
+}
+
+/// The tools that a rule about one holds for: its rules about editing hold for writing too, and
+/// those about reading for searching. What is allowed is taken for the one that is named.
+fn meant(tool: &str, outcome: Outcome) -> &str {
+    match (tool, outcome) {
+        ("Edit", Outcome::Ask | Outcome::Deny) => "Edit|Write",
+        ("Read", Outcome::Ask | Outcome::Deny) => "Read|Grep|Glob",
+        (tool, _) => tool,
+    }
 }

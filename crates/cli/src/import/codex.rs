@@ -27,7 +27,15 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
         let text = call.source.as_str();
         match call.name.as_str() {
             "prefix_rule" if call.is_literal => prefix(import, file, call, &executables),
-            "host_executable" if call.is_literal => {}
+            "host_executable" if call.is_literal => {
+                let is_read = call.text("name").is_some() && call.texts("paths").is_some();
+                if is_read {
+                    let why = "rules about the program hold for its paths too";
+                    import.heeded(file, call.line, text, why);
+                } else {
+                    import.unmapped(file, call.line, text, "it names no program or no paths");
+                }
+            }
             "network_rule" if call.is_literal => {
                 let outcome = outcome(call.text("decision").as_deref());
                 match (call.text("host"), outcome) {
@@ -176,10 +184,33 @@ impl Literal {
     }
 }
 
-/// The statements of a file: calls with literal arguments, and whatever else stands there.
+/// The names whose calls are read.
+const READ: &[&str] = &["prefix_rule", "host_executable", "network_rule"];
+
+/// Whether a line that is not read goes on behind its end, or gives a name that is read another
+/// meaning: what stands behind it may be something else than it looks.
+fn is_open(line: &str) -> bool {
+    let count = |signs: &[char]| line.matches(signs).count();
+    let is_renamed = |name: &&str| {
+        let rest = line.trim_start().trim_start_matches("def ").trim_start();
+        let rest = rest.strip_prefix(*name).map(str::trim_start);
+        line.trim_start().starts_with("def ") && rest.is_some()
+            || rest.is_some_and(|rest| rest.starts_with('=') && !rest.starts_with("=="))
+            || line.trim_start().starts_with("load") && line.contains(*name)
+    };
+    line.contains("\"\"\"")
+        || line.contains("'''")
+        || line.trim_end().ends_with('\\')
+        || count(&['(', '[', '{']) != count(&[')', ']', '}'])
+        || READ.iter().any(is_renamed)
+}
+
+/// The statements of a file: calls with literal arguments, and whatever else stands there. A call
+/// that stands in a block, or before something else, may never be made.
 fn calls(text: &str) -> Vec<Call> {
     let mut calls = Vec::new();
     let mut at = 0;
+    let mut is_lost = false;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let trimmed = rest.trim_start();
         at += rest.len() - trimmed.len();
@@ -191,14 +222,17 @@ fn calls(text: &str) -> Vec<Call> {
             continue;
         }
         let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+        let is_first = text.get(..at).unwrap_or_default().ends_with('\n') || at == 0;
         let mut reader = Reader { text: trimmed, at: 0 };
-        let (call, length) = if let Some((name, arguments)) = reader.call() {
+        let found = reader.call().filter(|_| !is_lost && reader.ends_line());
+        let (call, length) = if let Some((name, arguments)) = found {
             let source = trimmed.get(..reader.at).unwrap_or_default();
             let source = source.split_whitespace().collect::<Vec<_>>().join(" ");
-            (Call { name, line, source, arguments, is_literal: true }, reader.at)
+            (Call { name, line, source, arguments, is_literal: is_first }, reader.at)
         } else {
             let end = trimmed.find('\n').unwrap_or(trimmed.len());
             let source = trimmed.get(..end).unwrap_or_default().trim_end().to_owned();
+            is_lost |= is_open(&source);
             let (name, arguments) = (String::new(), Vec::new());
             (Call { name, line, source, arguments, is_literal: false }, end)
         };
@@ -233,6 +267,12 @@ impl Reader<'_> {
                 return;
             }
         }
+    }
+
+    /// Whether nothing but blanks and a comment stands on the rest of the line.
+    fn ends_line(&self) -> bool {
+        let line = self.rest().lines().next().unwrap_or_default().trim();
+        line.is_empty() || line.starts_with('#')
     }
 
     fn eat(&mut self, sign: char) -> bool {
@@ -304,7 +344,9 @@ impl Reader<'_> {
                 '\\' => match signs.next()? {
                     (_, 'n') => text.push('\n'),
                     (_, 't') => text.push('\t'),
-                    (_, sign) => text.push(sign),
+                    (_, sign @ ('\\' | '"' | '\'')) => text.push(sign),
+                    // It stands for another sign, or for two.
+                    _ => return None,
                 },
                 sign if sign == quote => {
                     self.at += at + 1;

@@ -6,7 +6,15 @@ use super::{Fate, File, Import, parts};
 
 /// What flags that speak about permissions begin with.
 const SPEAKING: &[&str] =
-    &["--allow", "--deny", "--add-dir", "--available-tools", "--excluded-tools"];
+    &["--allow", "--deny", "--dis", "--add-dir", "--available-tools", "--excluded-tools"];
+
+/// Lists of addresses in its settings.
+const ADDRESSES: &[(&str, Outcome)] = &[
+    ("allowed_urls", Outcome::Allow),
+    ("allowedUrls", Outcome::Allow),
+    ("denied_urls", Outcome::Deny),
+    ("deniedUrls", Outcome::Deny),
+];
 
 /// Reads a file of flags.
 pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
@@ -15,6 +23,12 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
         for name in ["trustedFolders", "trusted_folders"] {
             for folder in import.texts(file, name, config.get(name)) {
                 import.directory(file, folder);
+            }
+        }
+        for (name, outcome) in ADDRESSES {
+            for address in import.texts(file, name, config.get(name)) {
+                let (line, text) = (file.line_of(address), format!("{name}: {address}"));
+                one(import, file, line, &text, &format!("url({address})"), *outcome);
             }
         }
         return Ok(());
@@ -44,6 +58,9 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
                 }
                 flag if SPEAKING.iter().any(|known| flag.starts_with(known)) => {
                     import.unmapped(file, number + 1, word, "it has no counterpart");
+                }
+                flag if !flag.starts_with('-') && word.contains('(') => {
+                    import.unmapped(file, number + 1, word, "no flag stands before it");
                 }
                 _ => {}
             }

@@ -38,7 +38,10 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     }
     let value: toml::Table = toml::from_str(file.text)?;
     let value = serde_json::to_value(value)?;
-    let rules = value.get("rule").and_then(Value::as_array).cloned().unwrap_or_default();
+    let tables = import.members(file, "the file", Some(&value));
+    import.strange(file, "", &tables, &["rule"]);
+    let rules: Vec<Value> =
+        import.items(file, "rule", value.get("rule")).into_iter().cloned().collect();
     let read: Vec<Option<Rule>> = rules.iter().map(rule).collect();
     let mut from = 0;
     for (number, source) in rules.iter().enumerate() {
@@ -158,7 +161,7 @@ fn rule(source: &Value) -> Option<Rule> {
             (Some(server), false) => {
                 about.extend(tools.iter().map(|tool| (format!("mcp__{server}__{tool}"), None)));
             }
-            (None, _) => about.extend(tools.iter().map(|tool| (ours(tool), None))),
+            (None, _) => about.extend(tools.iter().map(|tool| (named(tool, outcome), None))),
         }
     }
     if about.is_empty() {
@@ -198,13 +201,27 @@ fn overlaps(one: &Rule, other: &Rule) -> bool {
 
 fn settings(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     let settings = file.json()?;
-    for (path, outcome) in [("/tools/exclude", Outcome::Deny), ("/tools/allowed", Outcome::Allow)] {
-        let name = path.rsplit('/').next().unwrap_or(path);
+    for path in UNREAD {
+        if let Some(value) = settings.pointer(path) {
+            let (name, text) = (path.rsplit('/').next().unwrap_or(path), super::shown(value));
+            let text = format!("{}: {text}", path.trim_start_matches('/').replace('/', "."));
+            import.unmapped(file, file.line_of(name), &text, "it has no counterpart");
+        }
+    }
+    for server in import.texts(file, "excluded", settings.pointer("/mcp/excluded")) {
+        let became = vec![(format!("mcp__{server}__*"), Fate::Exact)];
+        import.rule(file, file.line_of(server), server, Outcome::Deny, became, "");
+    }
+    for (server, about) in import.members(file, "mcpServers", settings.get("mcpServers")) {
+        servers(import, file, server, about);
+    }
+    for (path, outcome) in LISTS {
+        let (outcome, name) = (*outcome, path.rsplit('/').next().unwrap_or(path));
         for text in import.texts(file, name, settings.pointer(path)) {
             let less = if outcome == Outcome::Allow { Fate::Narrowed } else { Fate::Partial };
             let (became, why) = match parts(text) {
                 Err(why) => (Vec::new(), why),
-                Ok((tool, None)) => (vec![(ours(tool), Fate::Exact)], ""),
+                Ok((tool, None)) => (vec![(named(tool, outcome), Fate::Exact)], ""),
                 Ok((tool, Some(prefix))) if ours(tool) == "Bash" => {
                     (vec![(format!("Bash({}:*)", prefix.trim()), less)], "")
                 }
@@ -214,6 +231,45 @@ fn settings(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What the settings of a server say about its tools.
+fn servers(import: &mut Import, file: &File<'_>, server: &str, about: &Value) {
+    for tool in import.texts(file, "excludeTools", about.get("excludeTools")) {
+        let became = vec![(format!("mcp__{server}__{tool}"), Fate::Exact)];
+        let text = format!("mcpServers.{server}.excludeTools: {tool}");
+        import.rule(file, file.line_of(tool), &text, Outcome::Deny, became, "");
+    }
+    for name in ["includeTools", "trust"] {
+        if let Some(value) = about.get(name).filter(|value| **value != Value::Bool(false)) {
+            let text = format!("mcpServers.{server}.{name}: {}", super::shown(value));
+            import.unmapped(file, file.line_of(name), &text, "it has no counterpart");
+        }
+    }
+}
+
+/// Lists of tools in the settings, as they are and as older releases had them.
+const LISTS: &[(&str, Outcome)] = &[
+    ("/tools/exclude", Outcome::Deny),
+    ("/excludeTools", Outcome::Deny),
+    ("/tools/allowed", Outcome::Allow),
+    ("/allowedTools", Outcome::Allow),
+];
+
+/// Settings about what may run that have no counterpart.
+const UNREAD: &[&str] = &[
+    "/tools/core",
+    "/coreTools",
+    "/mcp/allowed",
+    "/security/disableYoloMode",
+    "/security/disableAlwaysAllow",
+];
+
+/// The name under which a tool is ruled on: where two of its tools are one of ours, what is allowed
+/// is the one that is named.
+fn named(tool: &str, outcome: Outcome) -> String {
+    let is_one_of_two = matches!(tool, "read_many_files" | "list_directory");
+    if is_one_of_two && outcome == Outcome::Allow { tool.to_owned() } else { ours(tool) }
 }
 
 /// The name that rules use for its tools.

@@ -5,11 +5,15 @@ use serde_json::Value;
 
 use super::{Fate, File, Import};
 
+/// What is read of `execApproval`.
+const KNOWN: &[&str] = &["security", "ask", "timeoutMs", "askFallback", "allowlist"];
+
 /// Reads a profile's configuration.
 pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
     let config = file.json()?;
     let exec = config.get("execApproval");
     let members = import.members(file, "execApproval", exec);
+    import.strange(file, "execApproval.", &members, KNOWN);
     let get = |name: &str| members.iter().find(|(known, _)| *known == name).map(|it| it.1);
     let mut word = |name: &str, known: &[&str]| {
         let value = get(name).filter(|value| !value.is_null())?;

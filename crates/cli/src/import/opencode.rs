@@ -4,6 +4,7 @@ use portcullis_engine::Outcome;
 use serde_json::Value;
 
 use super::{Fate, File, Import, paths, shell};
+use crate::install::jsonc;
 
 /// Reads a configuration.
 pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
@@ -16,6 +17,26 @@ pub fn read(import: &mut Import, file: &File<'_>) -> anyhow::Result<()> {
                 agent.get("permission").unwrap_or(&Value::Null)
             );
             import.unmapped(file, line, &text, "rules of one agent; make a profile of them");
+        }
+    }
+    for (above, name) in config.get("mode").and_then(Value::as_object).into_iter().flatten() {
+        if name.get("permission").or_else(|| name.get("tools")).is_some() {
+            let text = format!("mode.{above}: {}", super::shown(name));
+            import.unmapped(file, file.line_of(above), &text, "rules of one mode of the source");
+        }
+    }
+    for (tool, is_there) in import.members(file, "tools", config.get("tools")) {
+        let text = format!("tools: {tool}: {is_there}");
+        match (is_there, tool) {
+            (Value::Bool(true), _) => {}
+            (Value::Bool(false), "write" | "patch") => {
+                let became = vec![("Edit|Write".to_owned(), Fate::Widened)];
+                import.rule(file, file.line_of(tool), &text, Outcome::Deny, became, "");
+            }
+            (Value::Bool(false), tool) => {
+                one(import, file, file.line_of(tool), &text, (tool, "*"), Outcome::Deny, false);
+            }
+            _ => import.unmapped(file, file.line_of(tool), &text, "it is neither true nor false"),
         }
     }
     let Some(permission) = config.get("permission") else { return Ok(()) };
@@ -113,9 +134,8 @@ fn one(
 
 /// Whether what is said about every tool stands before all else, which then takes it back.
 fn is_first(file: &File<'_>) -> bool {
-    let behind = file.text.split_once("\"permission\"").map_or("", |(_, behind)| behind);
-    let members = behind.split_once('{').map_or("", |(_, members)| members);
-    members.trim_start().starts_with("\"*\"")
+    let root = jsonc::read(file.text);
+    root.is_ok_and(|root| jsonc::names(&root, &["permission"]).first() == Some(&"*"))
 }
 
 /// The rows of an object in the order of the file: the last one that fits counts there.
@@ -124,17 +144,10 @@ fn in_order(
     key: &str,
     rows: &serde_json::Map<String, Value>,
 ) -> Vec<(String, String)> {
-    let start = file.text.find(&format!("\"{key}\"")).unwrap_or(0);
-    let rest = file.text.get(start..).unwrap_or_default();
-    let mut rows: Vec<(usize, String, String)> = rows
-        .iter()
-        .map(|(glob, action)| {
-            let at = rest.find(&Value::from(glob.as_str()).to_string()).unwrap_or(0);
-            (at, glob.clone(), action.as_str().unwrap_or_default().to_owned())
-        })
-        .collect();
-    rows.sort();
-    rows.into_iter().map(|(_, glob, action)| (glob, action)).collect()
+    let Ok(root) = jsonc::read(file.text) else { return Vec::new() };
+    let names = jsonc::names(&root, &["permission", key]).into_iter();
+    let action = |glob: &str| rows.get(glob).and_then(Value::as_str).unwrap_or_default().to_owned();
+    names.map(|glob| (glob.to_owned(), action(glob))).collect()
 }
 
 fn outcome(action: &str) -> Option<Outcome> {

@@ -59,6 +59,24 @@ pub fn value(text: &str, node: &Node) -> Value {
     }
 }
 
+/// The names of the object behind a path of names, in the order of the text; one that stands there
+/// twice stands where it stood first, as for most readers.
+pub fn names<'a>(root: &'a Node, path: &[&str]) -> Vec<&'a str> {
+    let mut node = Some(root);
+    for name in path {
+        node = node.and_then(|node| member(node, name)).map(|member| &member.value);
+    }
+    let mut names: Vec<&str> = Vec::new();
+    if let Some(Kind::Object(members)) = node.map(|node| &node.kind) {
+        for member in members {
+            if !names.contains(&member.name.as_str()) {
+                names.push(&member.name);
+            }
+        }
+    }
+    names
+}
+
 /// The member of an object.
 fn member<'a>(node: &'a Node, name: &str) -> Option<&'a Member> {
     match &node.kind {

@@ -17,7 +17,7 @@ const ALLOWS: &str = "mode = \"bypass\"\n";
 
 /// What a false daemon does with a connection.
 #[derive(Clone)]
-enum Play {
+pub enum Play {
     /// These bytes, then the end.
     Bytes(Vec<u8>),
     /// Nothing for as long as the other side waits.
@@ -27,7 +27,7 @@ enum Play {
 }
 
 /// A daemon that plays what it is told.
-fn false_daemon(home: &Home, play: Play) -> Arc<AtomicUsize> {
+pub fn false_daemon(home: &Home, play: Play) -> Arc<AtomicUsize> {
     let socket = home.data().join("portcullis.sock");
     let listener = UnixListener::bind(&socket).unwrap();
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o600)).unwrap();
@@ -318,6 +318,26 @@ fn without_a_daemon_that_is_required_everything_is_denied() {
 }
 
 #[test]
+fn without_a_daemon_that_is_elsewhere_everything_is_denied() {
+    let home = Home::with(ALLOWS);
+    let data = home.data();
+    let config = home.0.join(".config/portcullis");
+    let installed = serde_json::json!({
+        "home": home.0, "config": config, "url": "http://127.0.0.1:9", "key": "ab".repeat(32),
+    });
+    fs::write(data.join("install.json"), installed.to_string()).unwrap();
+    for gate in GATES {
+        for key in [None, Some("pcl_agent_x"), Some("pcl_admin_x")] {
+            let mut command = gate.command(&home, &["--data-dir", data.to_str().unwrap()]);
+            command.envs(key.map(|key| ("PORTCULLIS_AGENT_KEY", key)));
+            let said = fed(&mut command, &gate.document());
+            assert_blocks(gate, &said, &format!("{} with {key:?}", gate.host));
+            assert!(format!("{}{}", said.out, said.error).contains("[HOOK_NO_DAEMON]"), "{said:?}");
+        }
+    }
+}
+
+#[test]
 fn a_socket_that_others_may_write_is_no_daemon() {
     let home = Home::with(ALLOWS);
     let count = false_daemon(&home, reply(200, "{}"));
@@ -382,24 +402,4 @@ fn no_variable_leads_an_installed_hook_elsewhere() {
     fs::remove_file(data.join("install.json")).unwrap();
     let said = gate.answer(&other, &["--data-dir", data.to_str().unwrap()], &gate.document());
     assert_blocks(gate, &said, "without `install.json` there is no policy");
-}
-
-#[test]
-fn a_signal_that_ends_the_hook_is_answered_first() {
-    let home = Home::with(ALLOWS);
-    let connections = false_daemon(&home, Play::Silence);
-    for gate in GATES {
-        for signal in ["TERM", "INT", "HUP", "QUIT"] {
-            let before = connections.load(Ordering::Relaxed);
-            let mut child = gate.command(&home, &[]).spawn().unwrap();
-            feed(&mut child, &gate.document());
-            while connections.load(Ordering::Relaxed) == before {
-                std::thread::yield_now();
-            }
-            let id = child.id().to_string();
-            assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-            let said = said(child);
-            assert_blocks(gate, &said, &format!("{}: {signal}", gate.host));
-        }
-    }
 }

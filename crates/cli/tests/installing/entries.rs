@@ -20,6 +20,8 @@ fn an_entry_that_the_host_does_not_heed_is_no_gate() {
         ("gemini", ".gemini/settings.json", "{", "{\"hooksConfig\":{\"disabled\":[\"portcullis\"]},", "left out by name"),
         ("qwen", ".qwen/settings.json", "\"matcher\":\"*\"", "\"matcher\":\"x\"", "one tool"),
         ("cursor", ".cursor/hooks.json", "\"hooks\": {", "\"hoooks\": {", "another name"),
+        ("cursor", ".cursor/hooks.json", "\"version\": 1", "\"version\": 2", "another version"),
+        ("cursor", ".cursor/hooks.json", "\"version\": 1", "\"version\": \"1\"", "no number"),
         ("amp", ".config/amp/settings.json", "[", "[{\"tool\":\"*\",\"action\":\"allow\"},", "a rule before it"),
         ("windsurf", ".codeium/windsurf/hooks.json", "\"pre_run_command\"", "\"pre_run_commands\"", "another event"),
         ("droid", ".factory/hooks.json", "\"matcher\":\"*\"", "\"matcher\":\"x\"", "one tool"),
@@ -32,7 +34,8 @@ fn an_entry_that_the_host_does_not_heed_is_no_gate() {
         home.write(file, &text.replacen(from, to, 1));
         let said = home.says(&["doctor", host]);
         assert_eq!(said.code, 1, "{host}, {why}: {}", said.out);
-        if to.contains("disabled") {
+        // What a person set stays.
+        if to.contains("disabled") || to.contains("version") {
             continue;
         }
         let again = home.says(&["install", host, "--unverified"]);
@@ -90,4 +93,26 @@ fn a_hook_of_somebody_else_is_neither_replaced_nor_removed() {
         assert_eq!(home.says(&["uninstall", host]).code, 0, "{host}");
         assert_eq!(home.read(file).as_deref(), Some(mine), "{host}");
     }
+}
+
+#[test]
+fn what_was_proven_with_another_version_is_not_proven() {
+    let home = Home::new();
+    let says = |version: &str| {
+        home.write("bin/gemini", &format!("#!/bin/sh\necho {version}\n"));
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(home.0.join("bin/gemini"), mode).unwrap();
+    };
+    says("1.0");
+    assert_eq!(home.says(&["install", "gemini"]).code, 0);
+    let said = home.says(&["doctor", "gemini"]);
+    assert!(said.code == 0 && said.out.contains("holds (static and drills"), "{said:?}");
+    let proof = r#"{"gemini":{"version":"1.0","on":"2026-01-02"}}"#;
+    home.write(".local/share/portcullis/live.json", proof);
+    let said = home.says(&["doctor", "gemini"]);
+    assert!(said.code == 0 && said.out.contains("holds (live, 1.0, 2026-01-02)"), "{said:?}");
+    says("1.1");
+    let said = home.says(&["doctor", "gemini"]);
+    let want = "not proven: proven live was 1.0, on 2026-01-02; this is 1.1";
+    assert!(said.code == 2 && said.out.contains(want), "{said:?}");
 }

@@ -68,6 +68,8 @@ fn calls_are_judged_and_everything_else_passes_to_the_byte() {
         r#"{"jsonrpc":"2.0","id":4,"method":"odd","method":"tools/call","params":{"name":"secret"}}"#,
         r#"{"jsonrpc":"2.0","id":4,"Method":"tools/call","params":{"name":"secret"}}"#,
         r#"{"jsonrpc":"2.0","id":4,"method":"tools/call""#,
+        r#"{"jsonrpc":"2.0","id":4,"method":"Tools/Call","params":{"name":"secret"}}"#,
+        r#"{"jsonrpc":"2.0","id":4,"method":"tools/call ","params":{"name":"secret"}}"#,
     ] {
         proxy.line(line);
         assert!(proxy.message()["error"]["code"].is_number(), "{line}");
@@ -76,6 +78,12 @@ fn calls_are_judged_and_everything_else_passes_to_the_byte() {
     proxy.line(twice);
     assert_eq!(proxy.message()["result"]["isError"], true);
     assert!(!seen(&house).contains("secret"), "{}", seen(&house));
+
+    // A call that is too long to be judged is denied; another long message passes.
+    let long = proxy.asked(8, "tools/call", &called("read", &"x".repeat(8 << 20)));
+    assert!(text(&long).contains("[HOOK_TOO_LARGE]"), "{}", text(&long));
+    let long = proxy.asked(9, "odd", &json!({ "n": "x".repeat(9 << 20) }));
+    assert_eq!(long["result"]["odd"]["n"].as_str().unwrap().len(), 9 << 20);
 
     let batch = json!([
         { "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": called("secret", "a") },

@@ -10,7 +10,7 @@ use portcullis_approval::ask::Written;
 use portcullis_approval::canonical::quoted;
 use portcullis_approval::{Ask, CallText, Decision, Grant, Granted, State};
 use portcullis_engine::pattern::json::canonical_text;
-use portcullis_engine::place::Ground;
+use portcullis_engine::place::{Ground, NOWHERE};
 use portcullis_engine::policy::Gate;
 use portcullis_engine::policy_text::Security;
 use portcullis_engine::tool::{Field, ToolKind, ToolText};
@@ -269,7 +269,7 @@ impl Authority {
 /// The input of a file's access, with where its path leads.
 fn located(call: &CallText, input: &Value, given: &str, seen: &super::Seen) -> Value {
     let world = judging::world(seen);
-    let cwd = call.cwd.as_deref().unwrap_or(judging::NOWHERE);
+    let cwd = call.cwd.as_deref().unwrap_or(NOWHERE);
     let ground = Ground::new(cwd, call.home.as_deref(), &[], &*world);
     let Some(place) = ground.place(given, &ground.cwd, &*world) else { return input.clone() };
     let kind = input.get("kind").cloned().unwrap_or_default();

@@ -12,13 +12,14 @@ use portcullis_approval::ask::Bound;
 use portcullis_approval::audit::Entry;
 use portcullis_approval::canonical::{object, quoted};
 use portcullis_approval::{Ask, Asker, CallText, Grant, Granted, Id, Moment, Owners, Reach};
+use portcullis_engine::place::NOWHERE;
 use portcullis_engine::policy_text::{Fallback, Listed};
 use portcullis_engine::verdict::Tier;
 use portcullis_engine::{Outcome, Source, Verdict};
 use portcullis_store::{AskFilter, AskRecord, AuditFilter, AuditRecord, StoreError};
 use serde_json::Value;
 
-use super::judging::{NOWHERE, Under};
+use super::judging::Under;
 use super::{Authority, Fault};
 use crate::chance;
 use crate::policies::{InForce, LayerText};

@@ -24,10 +24,6 @@ use super::repeats::{Known, Question, engine_call};
 use super::{Authority, Fault, Seen, Submission};
 use crate::policies::InForce;
 
-/// Where a call runs that does not say where: a directory like no other, so that relative paths
-/// mean neither the system's nor each other's.
-pub(super) const NOWHERE: &str = "/-/-";
-
 /// A verdict with what it rests on.
 #[derive(Debug)]
 pub struct Judged {

@@ -16,12 +16,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use portcullis_approval::{CallText, Grant, grant};
 use portcullis_engine::call::{Call, Shell};
+use portcullis_engine::place::NOWHERE;
 use portcullis_engine::{Lexical, Mode, Policy, Verdict, World, judge};
 use portcullis_layers::Live;
 use portcullis_layers::world::Answers;
 use serde_json::Value;
 
-use super::judging::NOWHERE;
 use super::record::Texts;
 
 /// So many calls are kept on one of the two shelves.

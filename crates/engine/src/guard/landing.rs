@@ -21,7 +21,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         if (moves || one.is_deep)
             && let Some(pattern) = sensitive::listed_below(&place.normalised)
         {
-            let path = &place.normalised;
+            let path = place::shown(&place.normalised);
             let message = format!("changes all of `{path}`, `{}` included", pattern.pattern);
             found.about("sensitive_path", &message);
         }

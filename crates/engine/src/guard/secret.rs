@@ -225,7 +225,7 @@ pub(super) fn judge(
     if own(&scene.sensitive.except) {
         return;
     }
-    let shown = path;
+    let shown = place::shown(path);
     match access {
         Access::Read => {
             if let Some(pattern) = listed {

@@ -9,7 +9,7 @@ use crate::effect::{Effect, Target};
 use crate::environment::{self, Setting};
 use crate::few::Few;
 use crate::lists;
-use crate::place::{Place, Touched};
+use crate::place::{self, NOWHERE, Place, Touched};
 use crate::rule::paths::Meant;
 use crate::rule::{Command, Input, Rule};
 use crate::tool::{self, Field, ToolKind};
@@ -159,6 +159,8 @@ impl<'a> Bench<'a> {
         let is_inside = |touched: &Touched| {
             touched.place.as_ref().is_some_and(|place| {
                 self.ground.holds(place)
+                    // Without a directory nobody knows whose workspace it is.
+                    && !place::is_within(&place.normalised, NOWHERE)
                     && !self.world.is_shared(place.resolved.as_deref().unwrap_or_default())
             })
         };

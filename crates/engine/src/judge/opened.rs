@@ -199,6 +199,7 @@ mod tests {
     use serde_json::json;
 
     use crate::call::Call;
+    use crate::place::NOWHERE;
     use crate::policy::{Opened, Policy};
     use crate::verdict::{Outcome, Tier};
     use crate::world::Lexical;
@@ -206,7 +207,7 @@ mod tests {
 
     fn verdict(policy: &Policy, tool: &str, input: serde_json::Value) -> (Outcome, Tier) {
         let host = Some("agentbot".to_owned());
-        let call = Call { host, ..Call::new(tool, input, "/-/-") };
+        let call = Call { host, ..Call::new(tool, input, NOWHERE) };
         let verdict = judge(policy, &call, &Lexical);
         (verdict.outcome, verdict.tier)
     }

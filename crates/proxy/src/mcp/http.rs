@@ -20,7 +20,7 @@ use tokio_rustls::TlsConnector;
 
 use super::{Relay, Setting};
 use crate::ProxyError;
-use crate::lines::{self, MOST_ANSWERED, MOST_SENT};
+use crate::lines::{self, MOST};
 use crate::message::{self, Message};
 
 /// So many messages may wait to be sent.
@@ -169,7 +169,7 @@ impl Server {
             if let Ok(data) = frame.map_err(said)?.into_data() {
                 bytes.extend_from_slice(&data);
             }
-            if bytes.len() as u64 > MOST_ANSWERED {
+            if bytes.len() as u64 > MOST {
                 return Err("its answer does not end".to_owned());
             }
             while let Some(text) = is_stream.then(|| cut(&mut bytes, &mut looked_at)).flatten() {
@@ -244,7 +244,7 @@ pub async fn run(
         })
     };
     let ended = loop {
-        match lines::next(&mut client, MOST_SENT).await {
+        match lines::next(&mut client, MOST).await {
             Ok(Some(line)) => relay.take_client(line).await,
             Ok(None) => break Ok(()),
             Err(error) => break Err(error.into()),

@@ -4,7 +4,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite};
 
 use super::{Relay, Setting};
 use crate::ProxyError;
-use crate::lines::{self, MOST_ANSWERED, MOST_SENT};
+use crate::lines::{self, MOST};
 use crate::program;
 
 /// Starts the server and stands between it and the client until one of them ends.
@@ -22,13 +22,13 @@ pub async fn run(
     let (to_server, _) = lines::outlet(server.take_input()?);
     let relay = Relay::new(setting, to_client, to_server);
     let from_client = async {
-        while let Some(line) = lines::next(&mut client, MOST_SENT).await? {
+        while let Some(line) = lines::next(&mut client, MOST).await? {
             relay.take_client(line).await;
         }
         Ok(())
     };
     let from_server = async {
-        while let Some(line) = lines::next(&mut server.output, MOST_ANSWERED).await? {
+        while let Some(line) = lines::next(&mut server.output, MOST).await? {
             relay.take_server(line).await;
         }
         Ok(())
