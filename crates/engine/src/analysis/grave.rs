@@ -1,7 +1,7 @@
 //! What weighs too much to be hidden by a program around it, or by a name that comes late.
 //!
 //! A program that runs others by rules which no table holds is not opened. Where one of its words
-//! is a program that removes, overwrites or escalates, what begins there is an act of its own.
+//! is a program that writes, removes, sends or escalates, what begins there is an act of its own.
 
 use portcullis_shell::Dialect;
 

@@ -115,7 +115,7 @@ impl Unread {
         match &self.words {
             Words::InText => self.text.contains(name),
             Words::Each(words) | Words::First(words) => {
-                words.iter().any(|word| word.prefix().contains(name))
+                words.iter().any(|word| word.written().contains(name))
             }
         }
     }
