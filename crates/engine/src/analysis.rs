@@ -11,6 +11,7 @@ pub(crate) mod dashes;
 mod decoded;
 mod endless;
 mod expand;
+mod grave;
 mod handing;
 mod joined;
 pub(crate) mod names;
@@ -182,6 +183,8 @@ pub(crate) struct Analysis<'g> {
     pub(crate) waiting: Vec<std::ops::Range<usize>>,
     /// Texts in files that the script wrote.
     written: Vec<written::Written>,
+    /// Whether the command at hand is only what names of the script may add up to.
+    is_guessing: bool,
     depth: usize,
 }
 
@@ -211,6 +214,7 @@ impl<'g> Analysis<'g> {
             forgets: None,
             waiting: Vec::new(),
             written: Vec::new(),
+            is_guessing: false,
             depth: 0,
         }
     }

@@ -119,7 +119,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         reader::database::bare_statement(&mut act);
         let file = act.args.first().filter(|_| is_path).cloned();
         let texts = file.map(|file| analysis.take_written(&file)).unwrap_or_default();
-        let mut inner = Vec::new();
+        let mut inner: Vec<Inner> = analysis.grave_behind(&act).into_iter().collect();
         for text in texts {
             if is_foreign(&text) {
                 analysis.suspect_text(&text, &act);
@@ -314,7 +314,9 @@ fn take(
         act.effects.push(EffectOn::new(Effect::Read, target));
     }
     analysis.give_names(&mut act);
+    analysis.give_removed(&mut act);
     analysis.suspect(&act, usage);
+    inner.extend(analysis.grave(&act, usage));
     analysis.name_files(&mut act, Some(usage));
     analysis.guard_own(&mut act);
     if let Some(shown) = act.shows.take()

@@ -111,6 +111,19 @@ pub(crate) struct Command<'a> {
     pub(crate) extras: &'a [usize],
     /// Its own part of the text.
     pub(crate) raw: &'a str,
+    /// What may stand behind its words.
+    pub(crate) behind: Behind,
+}
+
+/// What may stand behind the words of a command that a plain rule names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// Nothing: they are all of it.
+    Nothing,
+    /// Words that are put there while it runs, or none.
+    Unknown,
+    /// The rest of a text in which it was found.
+    Text,
 }
 
 /// An input as rules about other tools see it.
@@ -180,9 +193,12 @@ impl<'p> CallRules<'p> {
     ) -> Option<&'p Rule> {
         self.strict(outcome, |contents| {
             let words = contents.words.as_deref()?;
-            let found = words.speaks(command.args);
+            let found = words.speaks(command.args, command.behind);
             found
-                .or_else(|| command.others.iter().find_map(|args| words.speaks(args)))
+                .or_else(|| {
+                    let mut others = command.others.iter();
+                    others.find_map(|args| words.speaks(args, command.behind))
+                })
                 .or_else(|| words.speaks_of_raw(command.raw))
         })
     }

@@ -38,8 +38,12 @@ impl Walk<'_, '_> {
                             walk.analysis.feed.clone()
                         };
                         let outer = std::mem::replace(&mut walk.analysis.feed, feed);
+                        let first = walk.analysis.found.acts.len();
                         walk.listened_to(|walk| walk.script(script));
                         walk.analysis.feed = outer;
+                        if matches!(part.kind, PartKind::Process { .. }) && !is_fed {
+                            walk.analysis.note_offered(first);
+                        }
                     });
                 }
                 PartKind::Arithmetic { expression: words, .. }

@@ -6,6 +6,7 @@ use crate::arg::{Arg, Text};
 use crate::catalog;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::lists;
+use crate::place;
 use crate::sensitive::{self, Access};
 use crate::usage;
 
@@ -24,7 +25,8 @@ impl Analysis<'_> {
             .filter(|unread| unread.mentions(NAME))
             .flat_map(|unread| unread.acts(|_, _| true))
         {
-            if act.base_name().is_some_and(is_ours) && decides(&act) {
+            let is_decision = act.base_name().is_some_and(is_ours) && decides(&act);
+            if is_decision || self.harms_own(&act) {
                 let mut own = Act { kind: ActKind::Unreadable, ..act };
                 own.effects.push(EffectOn::of(Effect::Execute));
                 own.note(GUARD, own.span);
@@ -55,24 +57,59 @@ impl Analysis<'_> {
             act.note(GUARD, act.span);
         }
         // What is removed or written may be named elsewhere.
-        let changes = |on: &EffectOn| {
+        let is_changed = |on: &&EffectOn| {
             matches!(on.effect, Effect::Write | Effect::Delete)
                 && matches!(on.target, Target::Unknown(_))
         };
-        let is_own = |on: &EffectOn| match &on.target {
-            Target::Path(path) if path.starts_with('/') => {
-                sensitive::find(path, Access::Write).is_some_and(|pattern| pattern.denies)
+        let changed: Vec<&EffectOn> = act.effects.iter().filter(is_changed).collect();
+        if changed.is_empty() {
+            return;
+        }
+        let takes_all = act.options.iter().any(|option| lists::RECURSIVE.contains(option));
+        let from = act.directory.as_deref().unwrap_or("/");
+        let names = self.all_names();
+        let is_ours = names.iter().any(|on| match &on.target {
+            Target::Path(name) | Target::Pattern(name) => {
+                let rooted = name.starts_with(['/', '~']) && self.is_own(name, from, takes_all);
+                // `~/.config/$x`
+                rooted
+                    || changed.iter().any(|on| match &on.target {
+                        Target::Unknown(place) if place.contains('*') => {
+                            self.is_own(&place.replacen('*', name, 1), from, takes_all)
+                        }
+                        _ => false,
+                    })
             }
-            Target::Path(_)
-            | Target::Pattern(_)
-            | Target::Unknown(_)
-            | Target::Host(_)
-            | Target::Named(_)
-            | Target::None => false,
-        };
-        if act.effects.iter().any(changes) && self.all_names().iter().any(is_own) {
+            Target::Unknown(_) | Target::Host(_) | Target::Named(_) | Target::None => false,
+        });
+        if is_ours {
             act.note(GUARD, act.span);
         }
+    }
+
+    /// Whether a path, as it is written, leads to what is ours, or to a directory around it.
+    fn is_own(&self, written: &str, from: &str, takes_all: bool) -> bool {
+        let home = self.ground.home.as_deref();
+        let Some(path) = place::absolute(&written.replace(['*', '?'], "x"), from, home) else {
+            return false;
+        };
+        sensitive::find(&path, Access::Write).is_some_and(|pattern| pattern.denies)
+            || takes_all && home.is_some_and(|home| sensitive::own_below(&path, home).is_some())
+    }
+
+    /// Whether words that were not read remove, change or stop what is ours.
+    fn harms_own(&self, act: &Act) -> bool {
+        let Some(program) = act.base_name() else { return false };
+        let mut words = act.args.iter().skip(1);
+        if lists::ENDERS.contains(&program) {
+            return words.any(|arg| arg.written().contains(NAME));
+        }
+        let takes_all = matches!(program, "rm" | "mv");
+        lists::CHANGERS.contains(&program)
+            && words.any(|arg| {
+                let is_path = arg.written().starts_with(['/', '~']);
+                is_path && self.is_own(arg.written(), "/", takes_all)
+            })
     }
 
     /// A program whose name is only known in part: the parts may be ours.

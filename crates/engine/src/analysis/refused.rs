@@ -1,5 +1,7 @@
 //! Text that was refused: what ran before the fault, and the words that may stand in the rest.
 
+use std::cmp::Reverse;
+
 use portcullis_shell::{Reader, Refusal, RefusalKind, Span, Token, scan};
 
 use super::{ACTS, Analysis, walk};
@@ -113,7 +115,7 @@ impl Unread {
         match &self.words {
             Words::InText => self.text.contains(name),
             Words::Each(words) | Words::First(words) => {
-                words.iter().any(|word| word.prefix().contains(name))
+                words.iter().any(|word| word.written().contains(name))
             }
         }
     }
@@ -141,12 +143,25 @@ impl Unread {
         if !tokens.iter().any(concern) {
             return Vec::new();
         }
-        let words = tokens.into_iter().map(|token| {
-            let text = String::from_utf8(token.text)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-            Arg::new(Text::Known(text), shift(token.span))
-        });
-        self.each_of(&words.collect::<Vec<_>>(), usize::MAX, concerns)
+        let most = |at: usize| if at < ACTS { WORDS } else { FEW_WORDS };
+        let readings = Readings::of(&tokens);
+        let mut acts = Vec::new();
+        for (at, token) in tokens.iter().enumerate().filter(|(_, token)| concern(token)) {
+            let [whole, parted] = readings.behind(token, most(at));
+            let is_same = whole == parted;
+            let act = |words: Vec<&Token>| {
+                let words = words.into_iter().map(|token| {
+                    let text = String::from_utf8_lossy(&token.text).into_owned();
+                    Arg::new(Text::Known(text), shift(token.span))
+                });
+                let (args, via) = (words.collect(), self.via.clone());
+                let (kind, span) = (ActKind::Scanned, shift(token.span));
+                Act { kind, span, args, via, ..Act::default() }
+            };
+            acts.push(act(whole));
+            acts.extend((!is_same).then(|| act(parted)));
+        }
+        acts
     }
 
     fn each_of(
@@ -168,5 +183,45 @@ impl Unread {
             concerns(heard, self.within.unwrap_or(word.span))
         };
         all.filter(concern).map(act).collect()
+    }
+}
+
+/// The words of a text in the order in which a command has them. A run that is given in pieces
+/// counts once: as a whole, and in the other reading by its pieces.
+struct Readings<'t> {
+    by_start: Vec<&'t Token>,
+    by_end: Vec<&'t Token>,
+}
+
+impl<'t> Readings<'t> {
+    fn of(tokens: &'t [Token]) -> Readings<'t> {
+        let mut by_start: Vec<&Token> = tokens.iter().collect();
+        let mut by_end = by_start.clone();
+        by_start.sort_by_key(|token| (token.span.start, Reverse(token.span.end)));
+        by_end.sort_by_key(|token| (token.span.end, Reverse(token.span.start)));
+        Readings { by_start, by_end }
+    }
+
+    /// A word and those behind it, so many at most.
+    fn behind(&self, first: &'t Token, most: usize) -> [Vec<&'t Token>; 2] {
+        let whole = |end: u32| {
+            let at = self.by_start.partition_point(|token| token.span.start < end);
+            self.by_start.get(at).copied()
+        };
+        let parted = |end: u32| {
+            let at = self.by_end.partition_point(|token| token.span.end <= end);
+            let mut ahead = self.by_end.iter().skip(at).take(most);
+            ahead.find(|token| token.span.start >= end).copied()
+        };
+        let run = |next: &dyn Fn(u32) -> Option<&'t Token>| {
+            let mut words = vec![first];
+            while words.len() < most
+                && let Some(word) = words.last().and_then(|word| next(word.span.end))
+            {
+                words.push(word);
+            }
+            words
+        };
+        [run(&whole), run(&parted)]
     }
 }

@@ -7,7 +7,7 @@
 use super::{Analysis, Unread};
 use crate::act::Act;
 use crate::arg::{Arg, Text};
-use crate::catalog::{self, ValueKind, Wraps};
+use crate::catalog::{self, Services, ValueKind, Wraps};
 use crate::effect::{Effect, Target};
 use crate::environment::{Setting, setting};
 use crate::glob;
@@ -54,6 +54,25 @@ impl Analysis<'_> {
         }
         if runs {
             self.suspect_unread(args, act);
+        } else if entry.services != Services::None && !act.only_reads() {
+            self.suspect_remote(args, act);
+        }
+    }
+
+    /// What a service is told to run elsewhere: behind `ssh`, and in options for commands.
+    fn suspect_remote(&mut self, args: &[Arg], act: &Act) {
+        let is_ssh = |arg: &Arg| matches!(arg.as_known(), Some("ssh" | "rsh" | "exec" | "shell"));
+        if let Some(at) = args.iter().position(is_ssh) {
+            self.suspect_words(args.get(at + 1..).unwrap_or_default(), act);
+        }
+        for (at, arg) in args.iter().enumerate() {
+            let (name, value) = match arg.prefix().split_once('=') {
+                Some((name, value)) => (name, value),
+                None => (arg.prefix(), args.get(at + 1).map_or("", Arg::prefix)),
+            };
+            if lists::REMOTE_TEXTS.contains(&name) {
+                self.suspect_text(value, act);
+            }
         }
     }
 
@@ -116,6 +135,7 @@ impl Analysis<'_> {
             let text: Vec<&str> = words.iter().map(Arg::prefix).collect();
             self.suspect_text(&text.join(" "), act);
             words.extend_from_slice(rest);
+            self.guess_grave(&words, act);
             self.suspect_words(&words, act);
         }
     }

@@ -122,6 +122,16 @@ impl Analysis<'_> {
         absolute.unwrap_or_else(|| name.trim_start_matches("./").to_owned())
     }
 
+    /// Notes the text that acts from `first` on print for whoever opens `<( )`: a file without a
+    /// name.
+    pub(super) fn note_offered(&mut self, first: usize) {
+        let acts = self.found.acts.get(first..).unwrap_or_default();
+        let text: Vec<String> = acts.iter().filter_map(|act| printed(act)).collect();
+        if !text.is_empty() && self.written.len() < TEXTS {
+            self.written.push(Written { names: Vec::new(), text: text.join("\n") });
+        }
+    }
+
     /// Follows files of the script that its acts from `first` on copy or move.
     fn copied(&mut self, first: usize) {
         if self.written.is_empty() {

@@ -31,10 +31,16 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     let names_us = |arg: &Arg| arg.written().contains("portcullis");
     let is_pattern = matches!(base, Some("pkill" | "killall"));
     let fits_us = |arg: &Arg| {
+        const RUN: usize = 5;
         let text = arg.prefix();
-        let end = text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
-        let plain = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
-        plain.len() > 2 && !text.starts_with('-') && "portcullis".contains(plain)
+        let is_sign = |letter: char| !letter.is_ascii_alphanumeric() && letter != '-';
+        let plain = text.split(is_sign).next().unwrap_or_default();
+        // `p[o]rtcullis`, `.*cullis`
+        let text = text.replace(['[', ']', '\\'], "");
+        let mut runs = text.split(is_sign).filter(|run| run.len() >= RUN);
+        !text.starts_with('-')
+            && (plain.len() > 2 && "portcullis".contains(plain)
+                || runs.any(|run| "portcullis".contains(run)))
     };
     if is_pattern && act.args.iter().skip(1).any(fits_us) {
         found.about("self_protection", "stops Portcullis");
@@ -42,7 +48,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     let names_socket = |arg: &Arg| {
         const SOCKET: &str = "portcullis.sock";
         let text = arg.written();
-        text.len() >= SOCKET.len() && text.contains(SOCKET)
+        text.len() >= SOCKET.len() && text.contains(SOCKET) || arg.ending.contains(SOCKET)
     };
     if act.args.iter().skip(1).any(names_socket) {
         found.about("self_protection", "talks to Portcullis' own socket");

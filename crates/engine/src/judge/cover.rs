@@ -11,7 +11,7 @@ use crate::few::Few;
 use crate::lists;
 use crate::place::{self, NOWHERE, Place, Touched};
 use crate::rule::paths::Meant;
-use crate::rule::{Command, Input, Rule};
+use crate::rule::{Behind, Command, Input, Rule};
 use crate::tool::{self, Field, ToolKind};
 use crate::verdict::Outcome;
 
@@ -115,7 +115,8 @@ impl<'a> Bench<'a> {
         if !act.globals.is_empty() && act.has_harmless_globals && act.extras.is_empty() {
             others.push(without(&args, act));
         }
-        let command = Command { args: &args, others: &others, extras: &act.extras, raw: "" };
+        let (extras, behind) = (&act.extras, Behind::Nothing);
+        let command = Command { args: &args, others: &others, extras, raw: "", behind };
         self.rules.covers_command(&command)
     }
 

@@ -8,7 +8,7 @@ use super::cover::{known, without};
 use super::facts::is_stream;
 use super::spellings::without_version;
 use super::{Bench, Facts};
-use crate::act::Act;
+use crate::act::{Act, ActKind};
 use crate::analysis::Heard;
 use crate::arg::{Arg, Text};
 use crate::catalog;
@@ -16,7 +16,7 @@ use crate::effect::{Effect, Target};
 use crate::guard;
 use crate::place::{Place, Touched};
 use crate::rule::paths::Meant;
-use crate::rule::{CallRules, Command, Glance, Input, Rule};
+use crate::rule::{Behind, CallRules, Command, Glance, Input, Rule};
 use crate::tool::ToolKind;
 use crate::verdict::Outcome;
 
@@ -234,7 +234,8 @@ impl<'a> Bench<'a> {
         let args = known(act);
         let others =
             if begins_ask || begins_deny { spellings(act, &args, plain) } else { Vec::new() };
-        let command = Command { args: &args, others: &others, extras: &[], raw };
+        let behind = behind(act);
+        let command = Command { args: &args, others: &others, extras: &[], raw, behind };
         let speaks = |outcome, is_open, begins| {
             let found = match (is_open, begins) {
                 (true, true) => self.rules.speaks_of_command(outcome, &command),
@@ -267,6 +268,16 @@ impl<'a> Bench<'a> {
             Effect::Query | Effect::Escalate | Effect::Unknown => return None,
         };
         rules.speaks_of_path(outcome, place, meant, self.ground, self.world)
+    }
+}
+
+/// What may stand behind the words of an act: a program that runs others adds what it gets.
+fn behind(act: &Act) -> Behind {
+    let is_added = || act.args.last().is_some_and(|arg| arg.as_known().is_none());
+    match act.kind {
+        ActKind::Scanned => Behind::Text,
+        _ if !act.via.is_empty() && is_added() => Behind::Unknown,
+        _ => Behind::Nothing,
     }
 }
 

@@ -5,7 +5,7 @@
 //! are held against these; whatever an allow rule covers it must name.
 
 use super::Bench;
-use crate::act::{Act, ActKind};
+use crate::act::Act;
 use crate::arg::Arg;
 use crate::catalog;
 use crate::few::Few;
@@ -19,9 +19,6 @@ const WORDS: usize = 64;
 impl<'a> Bench<'a> {
     /// The rule that speaks about an act in one of its other spellings.
     pub(super) fn speaking_of_same(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
-        if act.kind == ActKind::Scanned {
-            return None;
-        }
         let base = act.base_name()?;
         let names = [Some(base), without_version(base)];
         let mut names =

@@ -86,10 +86,17 @@ pub(super) fn eval(reading: &mut Reading<'_, '_>) {
     }
 }
 
+/// A word as it stands in a text: a home means the same there, if nothing else about it does
+/// something.
+pub(super) fn spoken(arg: &Arg) -> Option<&str> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "~/._-".contains(letter);
+    arg.as_known().or_else(|| arg.as_written().filter(|text| text.chars().all(is_plain)))
+}
+
 /// Joins the operands from one on to shell text that runs.
 pub(super) fn join(reading: &mut Reading<'_, '_>, from: usize, dialect: Dialect) {
     let operands = reading.operands();
-    let words: Option<Vec<&str>> = operands.iter().skip(from).map(Arg::as_known).collect();
+    let words: Option<Vec<&str>> = operands.iter().skip(from).map(spoken).collect();
     match words {
         Some(words) if words.is_empty() => {}
         Some(words) => reading.inner.push(Inner::Text(words.join(" "), dialect)),

@@ -392,6 +392,9 @@ pub(super) fn dd(reading: &mut Reading<'_, '_>) {
         reading.act.effects.push(EffectOn::new(effect, target));
     }
     let Some(words) = words(&args) else {
+        let known = args.iter().filter_map(Arg::as_known);
+        let known: Vec<language::Word<'_>> = known.map(|word| Some(word.as_bytes())).collect();
+        reading.take(language::dd(&known));
         return reading.dynamic("a word of dd that is not known before it runs");
     };
     reading.take(language::dd(&words));
@@ -442,6 +445,14 @@ pub(super) fn pdftotext(reading: &mut Reading<'_, '_>) {
 /// What is kept of a file before it is replaced has its name with something behind it, or around
 /// it: the copy is written, too.
 pub(super) fn copies(reading: &mut Reading<'_, '_>, options: &[&str]) {
+    // A copy that is a link is another name for the file: who writes it writes that.
+    let links = reading.usage.has_option(&["-l", "--link", "-s", "--symbolic-link"]);
+    if links && matches!(reading.act.base_name(), Some("cp" | "gcp")) {
+        let read = reading.act.effects.iter().filter(|on| on.effect == Effect::Read);
+        let linked = read.map(|on| EffectOn { effect: Effect::Write, ..on.clone() });
+        let linked: Vec<EffectOn> = linked.collect();
+        reading.act.effects.extend(linked);
+    }
     let Some(suffix) = reading.usage.value_of(options).cloned() else { return };
     let Some(suffix) = suffix.as_known().filter(|suffix| !suffix.contains('/')) else {
         // It is kept somewhere else.

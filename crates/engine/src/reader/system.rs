@@ -94,7 +94,7 @@ pub(super) fn sudo(reading: &mut Reading<'_, '_>) {
     }
     let command = args.get(at..).unwrap_or_default().to_vec();
     if reading.usage.has_option(&["-s", "-i", "--shell", "--login"]) && !command.is_empty() {
-        let words: Option<Vec<&str>> = command.iter().map(Arg::as_known).collect();
+        let words: Option<Vec<&str>> = command.iter().map(super::builtin::spoken).collect();
         reading.inner.push(match words {
             Some(words) => Inner::Text(words.join(" "), Dialect::Sh),
             None => Inner::Unknown("a text that runs is not known"),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::keyed::Keyed;
-use super::same;
+use super::{Behind, same};
 use crate::lists;
 use crate::pattern::words::{PatternWord, WordPattern, fits};
 
@@ -155,10 +155,14 @@ impl WordIndex {
     }
 
     /// A rule that speaks about this argument list, extras or not.
-    pub(super) fn speaks(&self, args: &[Known<'_>]) -> Option<RuleId> {
+    pub(super) fn speaks(&self, args: &[Known<'_>], behind: Behind) -> Option<RuleId> {
         self.walk(args, |node, depth| {
             let rest = args.get(depth..).unwrap_or_default();
-            let plain = node.plain.filter(|_| rest.is_empty());
+            let plain = node.plain.filter(|_| match behind {
+                Behind::Nothing => rest.is_empty(),
+                Behind::Unknown => rest.iter().all(Option::is_none),
+                Behind::Text => true,
+            });
             plain.or(node.prefix).or_else(|| {
                 node.tail(|tail| match_words(&tail.words, rest, depth, &[])).or_else(|| {
                     if node.globs.is_empty() {

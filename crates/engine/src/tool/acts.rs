@@ -70,7 +70,7 @@ pub(crate) fn acts<'a>(
     world: &'a dyn World,
 ) -> ToolActs<'a> {
     let source = Source { spec, name: &call.tool, input: &call.input, ground, world };
-    match spec.kind {
+    let found = match spec.kind {
         ToolKind::Shell if spec.is_foreign_shell => source.guarded(Effect::Unknown),
         ToolKind::Shell => source.shell(shell),
         ToolKind::Read => source.files(Effect::Read),
@@ -80,7 +80,17 @@ pub(crate) fn acts<'a>(
         ToolKind::Fetch => source.fetch(),
         ToolKind::Agent => source.whole(Effect::Execute),
         ToolKind::Mcp | ToolKind::Other => source.guarded(Effect::Unknown),
+    };
+    // Half of the programs there are end a name here.
+    let ends_early = |on: &EffectOn| match &on.target {
+        Target::Path(path) | Target::Pattern(path) => path.contains('\0'),
+        Target::Unknown(_) | Target::Host(_) | Target::Named(_) | Target::None => false,
+    };
+    let mut effects = found.acts.iter().flat_map(|act| &act.effects);
+    if spec.kind != ToolKind::Shell && effects.any(ends_early) {
+        return source.fault(Field::Path, "a path");
     }
+    found
 }
 
 struct Source<'a> {
@@ -155,6 +165,7 @@ impl<'a> Source<'a> {
         }
         // A file that it names by one of the words that tools have for that, and that is listed.
         for path in named_files(self.input, 0) {
+            let path = path.split('\0').next().unwrap_or_default();
             let path = elsewhere::foreign(path).unwrap_or_else(|| path.to_owned());
             let effect = if self.writes() { Effect::Write } else { Effect::Read };
             let access = if self.writes() { Access::Write } else { Access::Read };
@@ -232,10 +243,6 @@ impl<'a> Source<'a> {
             match self.get(field) {
                 None => {}
                 Some(Json::String(path)) if path.is_empty() => {}
-                // Half of the programs there are end a name here.
-                Some(Json::String(path)) if path.contains('\0') => {
-                    return self.fault(field, "a path");
-                }
                 Some(Json::String(path)) => effects.push(file(effect, path)),
                 Some(Json::Array(paths)) if field == Field::Paths => {
                     for path in paths.iter().take(NAMED) {
