@@ -66,6 +66,7 @@ pub struct Held {
 const NOTHING: &Held = &Held {
     functions: BTreeMap::new(),
     aliases: BTreeSet::new(),
+    before: None,
     homes: BTreeMap::new(),
     exported: None,
     tables: BTreeSet::new(),
