@@ -121,7 +121,7 @@ impl Reader<'_> {
     /// Marks what is read to the bottom.
     fn deepen(&mut self) {
         let entry = self.entry;
-        if !dashes::is_given(entry.recurses, &self.usage) {
+        if !dashes::is_given(entry.recurses, self.usage) {
             return;
         }
         let is_path =
