@@ -68,18 +68,22 @@ impl Analysis<'_> {
             return;
         }
         let home = self.ground.home.as_deref();
-        let named = self.all_names().into_iter().filter(|on| match &on.target {
-            Target::Path(name) => {
+        let names = self.handed.iter().chain(self.state.named.iter());
+        let named = names.filter(|on| match &on.target {
+            Target::Path(name) if name.starts_with(['/', '~']) => {
                 let path = place::absolute(name, "/-", home);
                 path.is_some_and(|path| path == "/" || Some(path.as_str()) == home)
             }
-            Target::Pattern(_)
+            Target::Path(_)
+            | Target::Pattern(_)
             | Target::Unknown(_)
             | Target::Host(_)
             | Target::Named(_)
             | Target::None => false,
         });
-        act.effects.extend(named.map(|on| EffectOn::new(Effect::Delete, on.target)));
+        let first = named.take(1).map(|on| EffectOn::new(Effect::Delete, on.target.clone()));
+        let first: Vec<EffectOn> = first.collect();
+        act.effects.extend(first);
     }
 }
 

@@ -67,8 +67,8 @@ impl Analysis<'_> {
         }
         let takes_all = act.options.iter().any(|option| lists::RECURSIVE.contains(option));
         let from = act.directory.as_deref().unwrap_or("/");
-        let names = self.all_names();
-        let is_ours = names.iter().any(|on| match &on.target {
+        let mut names = self.handed.iter().chain(self.state.named.iter());
+        let is_ours = names.any(|on| match &on.target {
             Target::Path(name) | Target::Pattern(name) => {
                 let rooted = name.starts_with(['/', '~']) && self.is_own(name, from, takes_all);
                 // `~/.config/$x`
