@@ -69,7 +69,7 @@ impl Analysis<'_> {
         }
         let home = self.ground.home.as_deref();
         let names = self.handed.iter().chain(self.state.named.iter());
-        let named = names.filter(|on| match &on.target {
+        let wholes = names.filter(|on| match &on.target {
             Target::Path(name) if name.starts_with(['/', '~']) => {
                 let path = place::absolute(name, "/-", home);
                 path.is_some_and(|path| path == "/" || Some(path.as_str()) == home)
@@ -81,7 +81,7 @@ impl Analysis<'_> {
             | Target::Named(_)
             | Target::None => false,
         });
-        let first = named.take(1).map(|on| EffectOn::new(Effect::Delete, on.target.clone()));
+        let first = wholes.take(1).map(|on| EffectOn::new(Effect::Delete, on.target.clone()));
         let first: Vec<EffectOn> = first.collect();
         act.effects.extend(first);
     }
