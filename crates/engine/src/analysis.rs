@@ -11,7 +11,7 @@ pub(crate) mod dashes;
 mod decoded;
 mod endless;
 mod expand;
-mod grave;
+pub(crate) mod grave;
 mod handing;
 mod joined;
 pub(crate) mod names;
@@ -183,8 +183,8 @@ pub(crate) struct Analysis<'g> {
     pub(crate) waiting: Vec<std::ops::Range<usize>>,
     /// Texts in files that the script wrote.
     written: Vec<written::Written>,
-    /// Whether the command at hand is only what names of the script may add up to.
-    is_guessing: bool,
+    /// How many commands at hand are only what names of the script may add up to.
+    guesses: usize,
     depth: usize,
 }
 
@@ -214,7 +214,7 @@ impl<'g> Analysis<'g> {
             forgets: None,
             waiting: Vec::new(),
             written: Vec::new(),
-            is_guessing: false,
+            guesses: 0,
             depth: 0,
         }
     }

@@ -9,7 +9,7 @@ use portcullis_shell::{Dialect, Reader, Span};
 
 use crate::act::{Act, Assigned, Note};
 use crate::analysis::written::is_foreign;
-use crate::analysis::{Analysis, dashes, names};
+use crate::analysis::{Analysis, dashes, grave, names};
 use crate::arg::{Arg, Text};
 use crate::catalog::{self, Services, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn, Target};
@@ -119,7 +119,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         reader::database::bare_statement(&mut act);
         let file = act.args.first().filter(|_| is_path).cloned();
         let texts = file.map(|file| analysis.take_written(&file)).unwrap_or_default();
-        let mut inner: Vec<Inner> = analysis.grave_behind(&act).into_iter().collect();
+        let mut inner: Vec<Inner> = grave::behind_dashes(&act).into_iter().collect();
         for text in texts {
             if is_foreign(&text) {
                 analysis.suspect_text(&text, &act);
@@ -316,7 +316,7 @@ fn take(
     analysis.give_names(&mut act);
     analysis.give_removed(&mut act);
     analysis.suspect(&act, usage);
-    inner.extend(analysis.grave(&act, usage));
+    inner.extend(grave::among(&act, usage));
     analysis.name_files(&mut act, Some(usage));
     analysis.guard_own(&mut act);
     if let Some(shown) = act.shows.take()

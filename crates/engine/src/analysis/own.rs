@@ -57,27 +57,25 @@ impl Analysis<'_> {
             act.note(GUARD, act.span);
         }
         // What is removed or written may be named elsewhere.
-        let is_changed = |on: &&EffectOn| {
-            matches!(on.effect, Effect::Write | Effect::Delete)
-                && matches!(on.target, Target::Unknown(_))
+        let changed = |on: &EffectOn| match (on.effect, &on.target) {
+            (Effect::Write | Effect::Delete, Target::Unknown(place)) => Some(place.clone()),
+            _ => None,
         };
-        let changed: Vec<&EffectOn> = act.effects.iter().filter(is_changed).collect();
+        let changed: Vec<String> = act.effects.iter().filter_map(changed).collect();
         if changed.is_empty() {
             return;
         }
         let takes_all = act.options.iter().any(|option| lists::RECURSIVE.contains(option));
         let from = act.directory.as_deref().unwrap_or("/");
-        let names = self.all_names();
-        let is_ours = names.iter().any(|on| match &on.target {
+        let mut names = self.handed.iter().chain(self.state.named.iter());
+        let is_ours = names.any(|on| match &on.target {
             Target::Path(name) | Target::Pattern(name) => {
                 let rooted = name.starts_with(['/', '~']) && self.is_own(name, from, takes_all);
                 // `~/.config/$x`
                 rooted
-                    || changed.iter().any(|on| match &on.target {
-                        Target::Unknown(place) if place.contains('*') => {
-                            self.is_own(&place.replacen('*', name, 1), from, takes_all)
-                        }
-                        _ => false,
+                    || changed.iter().any(|place| {
+                        let place = place.contains('*').then(|| place.replacen('*', name, 1));
+                        place.is_some_and(|place| self.is_own(&place, from, takes_all))
                     })
             }
             Target::Unknown(_) | Target::Host(_) | Target::Named(_) | Target::None => false,
@@ -94,7 +92,9 @@ impl Analysis<'_> {
             return false;
         };
         sensitive::find(&path, Access::Write).is_some_and(|pattern| pattern.denies)
-            || takes_all && home.is_some_and(|home| sensitive::own_below(&path, home).is_some())
+            || takes_all
+                && home
+                    .is_some_and(|home| path != home && sensitive::own_below(&path, home).is_some())
     }
 
     /// Whether words that were not read remove, change or stop what is ours.

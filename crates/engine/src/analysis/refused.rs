@@ -1,7 +1,5 @@
 //! Text that was refused: what ran before the fault, and the words that may stand in the rest.
 
-use std::cmp::Reverse;
-
 use portcullis_shell::{Reader, Refusal, RefusalKind, Span, Token, scan};
 
 use super::{ACTS, Analysis, walk};
@@ -144,11 +142,13 @@ impl Unread {
             return Vec::new();
         }
         let most = |at: usize| if at < ACTS { WORDS } else { FEW_WORDS };
-        let readings = Readings::of(&tokens);
+        let mut by_start: Vec<&Token> = tokens.iter().collect();
+        by_start.sort_by_key(|token| token.span.start);
         let mut acts = Vec::new();
         for (at, token) in tokens.iter().enumerate().filter(|(_, token)| concern(token)) {
-            let [whole, parted] = readings.behind(token, most(at));
-            let is_same = whole == parted;
+            let apart = runs_behind(&by_start, token, most(at));
+            let in_order: Vec<&Token> = tokens.iter().skip(at).take(most(at)).collect();
+            let is_same = apart == in_order;
             let act = |words: Vec<&Token>| {
                 let words = words.into_iter().map(|token| {
                     let text = String::from_utf8_lossy(&token.text).into_owned();
@@ -158,8 +158,8 @@ impl Unread {
                 let (kind, span) = (ActKind::Scanned, shift(token.span));
                 Act { kind, span, args, via, ..Act::default() }
             };
-            acts.push(act(whole));
-            acts.extend((!is_same).then(|| act(parted)));
+            acts.push(act(in_order));
+            acts.extend((!is_same).then(|| act(apart)));
         }
         acts
     }
@@ -186,42 +186,16 @@ impl Unread {
     }
 }
 
-/// The words of a text in the order in which a command has them. A run that is given in pieces
-/// counts once: as a whole, and in the other reading by its pieces.
-struct Readings<'t> {
-    by_start: Vec<&'t Token>,
-    by_end: Vec<&'t Token>,
-}
-
-impl<'t> Readings<'t> {
-    fn of(tokens: &'t [Token]) -> Readings<'t> {
-        let mut by_start: Vec<&Token> = tokens.iter().collect();
-        let mut by_end = by_start.clone();
-        by_start.sort_by_key(|token| (token.span.start, Reverse(token.span.end)));
-        by_end.sort_by_key(|token| (token.span.end, Reverse(token.span.start)));
-        Readings { by_start, by_end }
+/// The words behind a word, so many at most, each from a run of its own: a run that is given in
+/// pieces counts by the first of them.
+fn runs_behind<'t>(by_start: &[&'t Token], first: &'t Token, most: usize) -> Vec<&'t Token> {
+    let mut words = vec![first];
+    while words.len() < most
+        && let Some(end) = words.last().map(|word| word.span.end)
+        && let Some(next) =
+            by_start.get(by_start.partition_point(|token| token.span.start < end)).copied()
+    {
+        words.push(next);
     }
-
-    /// A word and those behind it, so many at most.
-    fn behind(&self, first: &'t Token, most: usize) -> [Vec<&'t Token>; 2] {
-        let whole = |end: u32| {
-            let at = self.by_start.partition_point(|token| token.span.start < end);
-            self.by_start.get(at).copied()
-        };
-        let parted = |end: u32| {
-            let at = self.by_end.partition_point(|token| token.span.end <= end);
-            let mut ahead = self.by_end.iter().skip(at).take(most);
-            ahead.find(|token| token.span.start >= end).copied()
-        };
-        let run = |next: &dyn Fn(u32) -> Option<&'t Token>| {
-            let mut words = vec![first];
-            while words.len() < most
-                && let Some(word) = words.last().and_then(|word| next(word.span.end))
-            {
-                words.push(word);
-            }
-            words
-        };
-        [run(&whole), run(&parted)]
-    }
+    words
 }

@@ -274,10 +274,12 @@ impl<'a> Bench<'a> {
 /// What may stand behind the words of an act: a program that runs others adds what it gets.
 fn behind(act: &Act) -> Behind {
     let is_added = || act.args.last().is_some_and(|arg| arg.as_known().is_none());
-    match act.kind {
-        ActKind::Scanned => Behind::Text,
-        _ if !act.via.is_empty() && is_added() => Behind::Unknown,
-        _ => Behind::Nothing,
+    if act.kind == ActKind::Scanned {
+        Behind::Text
+    } else if !act.via.is_empty() && is_added() {
+        Behind::Unknown
+    } else {
+        Behind::Nothing
     }
 }
 
