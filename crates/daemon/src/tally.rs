@@ -298,7 +298,8 @@ fn day_name(at: Moment) -> String {
 fn spans(took: &Times) -> Vec<Span> {
     let mut spans: Vec<Span> = SPANS.iter().map(|&under_s| Span { under_s, answers: 0 }).collect();
     for (ms, count) in took.each() {
-        let fits = |span: &&mut Span| span.under_s.is_none_or(|under| ms.unsigned_abs() / 1000 < under);
+        let fits =
+            |span: &&mut Span| span.under_s.is_none_or(|under| ms.unsigned_abs() / 1000 < under);
         if let Some(span) = spans.iter_mut().find(fits) {
             span.answers += count;
         }
