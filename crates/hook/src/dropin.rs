@@ -208,9 +208,7 @@ fn hold(settings: &Settings, id: &str, reason: String, input: &Value) -> Result<
             Some("pending") => {}
             Some("approved") => return approved(settings, &ask, input),
             Some("rejected") => return Ok(Answer::Deny(rejection(&ask))),
-            Some("expired") => {
-                return Ok(Answer::Deny("Nobody answered in time (expired)".to_owned()));
-            }
+            Some("expired") => return Ok(Answer::Deny(expiry(&ask))),
             _ => return Err("the gate answered with a status nobody knows".to_owned()),
         }
     }
@@ -234,6 +232,15 @@ fn approved(
         (true, false) => Ok(Answer::Deny(format!(
             "Approved only with changed input; call again with exactly this: {in_force}"
         ))),
+    }
+}
+
+/// Why an ask is of no use any more: nobody answered, or its approval was taken by another call.
+fn expiry(ask: &Map<String, Value>) -> String {
+    let text = |name: &str| ask.get(name).and_then(Value::as_str);
+    match (text("decidedBy"), text("reason")) {
+        (Some(by), Some(reason)) if by != "expiry" => format!("{reason} (expired)"),
+        _ => "Nobody answered in time (expired)".to_owned(),
     }
 }
 

@@ -176,7 +176,12 @@ fn a_person_is_waited_for() {
     assert_eq!(told_no.answer, want);
 
     let expired = ask(&json!({ "status": "expired", "decidedBy": "expiry" }));
-    assert_eq!(told(&[queued(), expired], CALL, &[], &[]).answer["allow"], false);
+    let denied = told(&[queued(), expired], CALL, &[], &[]).answer;
+    assert_eq!(denied, json!({"allow": false, "reason": "Nobody answered in time (expired)"}));
+    let reason = "Approval used or too old";
+    let taken = ask(&json!({ "status": "expired", "decidedBy": "carol", "reason": reason }));
+    let denied = told(&[queued(), taken], CALL, &[], &[]).answer;
+    assert_eq!(denied, json!({"allow": false, "reason": format!("{reason} (expired)")}));
 
     let no_wait = told(&[queued()], CALL, &[("PORTCULLIS_HOOK_WAIT_SECONDS", "0")], &[]);
     let want = json!({

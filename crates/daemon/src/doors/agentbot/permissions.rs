@@ -87,6 +87,7 @@ pub async fn show(
                 Ok(true) => {}
                 Ok(false) => {
                     status.status = "expired";
+                    status.decision = None;
                     status.receipt = None;
                     "Approval used or too old".clone_into(&mut status.reason);
                 }
