@@ -18,7 +18,7 @@ pub fn compile(text: &str) -> Result<String, String> {
     let mut out = String::from("pub(super) static PATTERNS: &[Pattern] = &[\n");
     let mut filed: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let (mut loose, mut hints) = (String::new(), String::new());
-    let (mut plain, mut open) = (Vec::new(), Vec::new());
+    let (mut plain, mut open, mut open_ending) = (Vec::new(), Vec::new(), Vec::new());
     let (mut ending, mut beginning) = (Vec::new(), Vec::new());
     for (place, path) in paths.iter().enumerate() {
         let path = path.as_table().ok_or("a path is no table")?;
@@ -51,11 +51,13 @@ pub fn compile(text: &str) -> Result<String, String> {
         let is_directory = split.last() == Some(&"**");
         let named = split.iter().rev().nth(usize::from(is_directory)).unwrap_or(&"*");
         let (reads, writes) = (flag("read"), flag("write"));
-        let _ = writeln!(hints, "Hint::new({named:?}, {is_directory}, {reads}, {writes}),");
-        if named.contains(['*', '?', '[']) {
+        let _ = writeln!(hints, "Hint::of(&{split:?}, {reads}, {writes}),");
+        if !named.contains(['*', '?', '[']) {
+            plain.push((named.as_bytes(), place));
+        } else if is_directory || named.ends_with(['*', '?', ']', '\\']) {
             open.push(place);
         } else {
-            plain.push((named.as_bytes(), place));
+            open_ending.push((named.as_bytes(), place));
         }
         let mut segments = split.iter();
         match segments.rfind(|segment| !segment.contains(['*', '?', '['])) {
@@ -80,27 +82,33 @@ pub fn compile(text: &str) -> Result<String, String> {
     }
     let _ = writeln!(out, "];\npub(super) static STARTS: &[u16] = &{starts:?};");
     let _ = writeln!(out, "pub(super) static LOOSE: &[(Letters, u16)] = &[\n{loose}];");
-    let ending = by_byte(&ending, <[u8]>::last);
+    let ending = by_byte(&ending, from_the_end);
     let _ = writeln!(out, "pub(super) static ENDING: ByByte = {ending};");
-    let beginning = by_byte(&beginning, <[u8]>::first);
+    let beginning = by_byte(&beginning, <[u8]>::to_vec);
     let _ = writeln!(out, "pub(super) static BEGINNING: ByByte = {beginning};");
     let _ = writeln!(out, "pub(super) static HINTS: &[Hint] = &[\n{hints}];");
     let _ = writeln!(out, "pub(super) static OPEN: &[u16] = &{open:?};");
-    let _ = writeln!(out, "pub(super) static FIRST: ByByte = {};", by_byte(&plain, <[u8]>::first));
-    let _ = writeln!(out, "pub(super) static LAST: ByByte = {};", by_byte(&plain, <[u8]>::last));
+    let open_ending = by_byte(&open_ending, from_the_end);
+    let _ = writeln!(out, "pub(super) static OPEN_ENDING: ByByte = {open_ending};");
+    let first = by_byte(&plain, <[u8]>::to_vec);
+    let _ = writeln!(out, "pub(super) static FIRST: ByByte = {first};");
+    let last = by_byte(&plain, from_the_end);
+    let _ = writeln!(out, "pub(super) static LAST: ByByte = {last};");
     Ok(out)
 }
 
-/// The places of names by one of their bytes, and where each byte begins.
-fn by_byte(names: &[(&[u8], usize)], byte: impl Fn(&[u8]) -> Option<&u8>) -> String {
-    let mut places: Vec<(u8, usize)> = names
-        .iter()
-        .map(|(name, place)| (byte(name).copied().unwrap_or_default(), *place))
-        .collect();
+/// The places of names in the order in which they are read, and where each first byte begins.
+fn by_byte(names: &[(&[u8], usize)], read: impl Fn(&[u8]) -> Vec<u8>) -> String {
+    let mut places: Vec<(Vec<u8>, usize)> =
+        names.iter().map(|(name, place)| (read(name), *place)).collect();
     places.sort_unstable();
-    let starts: Vec<usize> = (0..=256_u16)
-        .map(|byte| places.partition_point(|(known, _)| u16::from(*known) < byte))
-        .collect();
+    let first = |name: &[u8]| name.first().copied().map_or(0, u16::from);
+    let starts: Vec<usize> =
+        (0..=256_u16).map(|byte| places.partition_point(|(name, _)| first(name) < byte)).collect();
     let places: Vec<usize> = places.into_iter().map(|(_, place)| place).collect();
     format!("ByByte {{ places: &{places:?}, starts: &{starts:?} }}")
+}
+
+fn from_the_end(name: &[u8]) -> Vec<u8> {
+    name.iter().rev().copied().collect()
 }

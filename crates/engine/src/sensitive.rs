@@ -11,13 +11,14 @@ mod piece;
 pub use overlap::{may_share, share_a_name};
 pub use piece::{holds_a_name, is_in_a_name, may_end, may_meet};
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use crate::glob;
 use crate::shelf::shelf;
 use fold::folded;
 pub(crate) use hint::Letters;
-use hint::{Aim, Aims, Near};
+use hint::{Aim, Aims, Hint, Near};
 
 /// The compiled list.
 mod table {
@@ -108,7 +109,8 @@ const FEW_PARTS: usize = 12;
 /// directory is not known (`is_anywhere`) only the name can tell.
 #[must_use]
 pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'static Pattern> {
-    let lower = glob.to_lowercase();
+    let is_lower = glob.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    let lower = if is_lower { Cow::Borrowed(glob) } else { glob.to_lowercase().into() };
     let glob = glob::without_sets(&lower);
     // Whatever lies in a listed directory is listed, and that directory is written out.
     let (directory, open) = split_open(&glob);
@@ -122,20 +124,22 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
         return None;
     }
     // How many directories and names behind the last unknown ones are written.
-    let known = glob.rsplit("**").next().map_or(0, |tail| segments(tail).count());
+    let known = || glob.rsplit("**").next().map_or(0, |tail| segments(tail).count());
+    let known = is_anywhere.then(known);
     let parts: Vec<&str> = segments(&glob).collect();
     let is_shared = |pattern: &Pattern| {
-        (!is_anywhere || pattern.is_told_by(known))
+        known.is_none_or(|known| pattern.is_told_by(known))
             && pattern.concerns(access)
             && may_share(&parts, pattern.segments)
     };
     let aims = Aims::of(&parts);
     // Each part has its own; beyond a few parts all are looked at, once.
     let is_wide = parts.len() > FEW_PARTS;
-    let of_part = |(part, aim): (&&str, &Aim)| match aim.near() {
+    let name = |place: u16| table::HINTS.get(usize::from(place)).map_or("", Hint::name);
+    let of_part = |(part, aim): (&&str, &Aim<'_>)| match aim.near() {
         Near::Itself => filed(part.as_bytes()),
-        Near::Begins(first) => table::FIRST.of(first),
-        Near::Ends(last) => table::LAST.of(last),
+        Near::Begins(head) => table::FIRST.beginning(head, name),
+        Near::Ends(tail) => table::LAST.ending(tail, name),
         Near::Any => table::FIRST.all(),
         Near::Nobody => &[],
     };
@@ -146,7 +150,9 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     let nearness = |(place, pattern): &(usize, &Pattern)| {
         (!pattern.denies, pattern.pattern.len(), pattern.pattern, *place)
     };
-    near.chain(table::OPEN)
+    let ending = aims.last().map_or(table::OPEN_ENDING.all(), |last| table::OPEN_ENDING.of(last));
+    near.chain(ending)
+        .chain(table::OPEN)
         .map(|place| usize::from(*place))
         .filter(|place| {
             table::HINTS.get(*place).is_some_and(|hint| hint.may_be_aimed_at(&aims, access))
@@ -172,9 +178,14 @@ fn last(path: &str) -> &str {
     path.get(start..end).unwrap_or_default()
 }
 
-/// Whether a segment is more than a plain name.
-fn is_open(segment: &str) -> bool {
-    segment.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\'))
+/// Whether a path or a part of one is more than plain names.
+pub(crate) fn is_open(path: &str) -> bool {
+    path.bytes().any(is_sign)
+}
+
+/// Whether a byte of a pattern is more than itself.
+const fn is_sign(byte: u8) -> bool {
+    matches!(byte, b'*' | b'?' | b'[' | b'\\')
 }
 
 /// What of Portcullis itself lies below a directory of a home.
@@ -236,7 +247,7 @@ pub fn secret_below(path: &str, home: &str) -> Option<&'static Pattern> {
 
 /// A pattern's directory up to the first sign, and the rest.
 pub(crate) fn split_open(glob: &str) -> (&str, &str) {
-    let open = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());
+    let open = glob.bytes().position(is_sign).unwrap_or(glob.len());
     let head = glob.get(..open).unwrap_or_default();
     let end = head.rfind('/').unwrap_or(0);
     (glob.get(..end).unwrap_or_default(), glob.get(end + 1..).unwrap_or_default())
@@ -301,10 +312,10 @@ impl Pattern {
     }
 
     fn fits_path(&self, path: &[&str]) -> bool {
-        fits_all(self.segments, path)
+        fits_segments(self.segments, path)
             && !self.except.iter().any(|except| {
                 let except: Vec<&str> = segments(except).collect();
-                fits_all(&except, path)
+                fits_segments(&except, path)
             })
     }
 }
@@ -314,17 +325,7 @@ impl Pattern {
 pub fn fits(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = segments(pattern).collect();
     let path: Vec<&str> = segments(path).collect();
-    fits_all(&pattern, &path)
-}
-
-fn fits_all(pattern: &[&str], path: &[&str]) -> bool {
-    if let Some((&"**", directory)) = pattern.split_last()
-        && !directory.is_empty()
-        && fits_segments(directory, path)
-    {
-        return true;
-    }
-    fits_segments(pattern, path)
+    fits_segments(&pattern, &path)
 }
 
 fn segments(path: &str) -> impl DoubleEndedIterator<Item = &str> {
@@ -338,6 +339,8 @@ fn fits_segments(pattern: &[&str], path: &[&str]) -> bool {
     let mut star: Option<(usize, usize)> = None;
     loop {
         match (pattern.get(at), path.get(here)) {
+            // What ends so has everything below it, and itself.
+            (Some(&"**"), _) if at + 1 == pattern.len() => return true,
             (Some(&"**"), _) => {
                 star = Some((at + 1, here));
                 at += 1;
@@ -359,7 +362,9 @@ fn fits_segments(pattern: &[&str], path: &[&str]) -> bool {
     }
 }
 
-/// Most segments are plain names.
+/// Most segments are plain names, and begin with another letter.
 fn fits_name(segment: &str, name: &str) -> bool {
-    segment == name || is_open(segment) && glob::matches(segment, name)
+    let (first, own) = (segment.bytes().next(), name.bytes().next());
+    (first == own || first.is_some_and(is_sign))
+        && (segment == name || is_open(segment) && glob::matches(segment, name))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use portcullis_engine::call::{Call, Shell};
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -13,7 +13,37 @@ use crate::json::{self, Strict};
 use crate::nearest::nearest;
 
 /// The members a line may have.
+// INVARIANT: the order is that of `KNOWN`.
+#[derive(Clone, Copy)]
+enum Member {
+    Id,
+    Tool,
+    Input,
+    Cwd,
+    Home,
+    Shell,
+    Host,
+    Policy,
+}
+
+/// Their names.
 const KNOWN: &[&str] = &["id", "tool", "input", "cwd", "home", "shell", "host", "policy"];
+
+impl Member {
+    fn named(name: &str) -> Option<Member> {
+        Some(match name {
+            "id" => Member::Id,
+            "tool" => Member::Tool,
+            "input" => Member::Input,
+            "cwd" => Member::Cwd,
+            "home" => Member::Home,
+            "shell" => Member::Shell,
+            "host" => Member::Host,
+            "policy" => Member::Policy,
+            _ => return None,
+        })
+    }
+}
 
 /// One call of a batch, as it was given.
 #[derive(Debug, Default)]
@@ -125,33 +155,61 @@ impl<'a> Visitor<'a> for Members<'_, 'a> {
     fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<(), A::Error> {
         let Draft { line, has_tool, has_input } = self.0;
         let mut seen = [false; KNOWN.len()];
-        while let Some(name) = members.next_key::<std::borrow::Cow<'a, str>>()? {
-            let Some(index) = KNOWN.iter().position(|known| *known == name) else {
-                members.next_value::<IgnoredAny>()?;
-                let meant = nearest(&name, KNOWN);
-                return Err(A::Error::custom(unknown(&name, meant)));
+        while let Some(member) = members.next_key_seed(Name)? {
+            let member = match member {
+                Ok(member) => member,
+                Err(name) => {
+                    members.next_value::<IgnoredAny>()?;
+                    let meant = nearest(&name, KNOWN);
+                    return Err(A::Error::custom(unknown(&name, meant)));
+                }
             };
+            let index = member as usize;
             if seen.get_mut(index).is_some_and(|seen| std::mem::replace(seen, true)) {
+                let name = KNOWN.get(index).copied().unwrap_or_default();
                 return Err(A::Error::custom(format_args!("`{name}` stands there twice")));
             }
-            match &*name {
-                "id" => line.id = Some(id(&mut members)?),
-                "tool" => {
+            match member {
+                Member::Id => line.id = Some(id(&mut members)?),
+                Member::Tool => {
                     line.tool = text(&mut members, "tool")?;
                     *has_tool = true;
                 }
-                "input" => {
+                Member::Input => {
                     line.input = members.next_value_seed(Strict::inside(1))?;
                     *has_input = true;
                 }
-                "cwd" => line.cwd = Some(directory(&mut members, "cwd")?),
-                "home" => line.home = Some(directory(&mut members, "home")?),
-                "shell" => line.shell = Some(Shell::named(&text(&mut members, "shell")?)),
-                "host" => line.host = Some(text(&mut members, "host")?),
-                _ => line.policy = Some(members.next_value()?),
+                Member::Cwd => line.cwd = Some(directory(&mut members, "cwd")?),
+                Member::Home => line.home = Some(directory(&mut members, "home")?),
+                Member::Shell => line.shell = Some(Shell::named(&text(&mut members, "shell")?)),
+                Member::Host => line.host = Some(text(&mut members, "host")?),
+                Member::Policy => line.policy = Some(members.next_value()?),
             }
         }
         Ok(())
+    }
+}
+
+/// Reads the name of a member without keeping it; one that is not known is given back.
+struct Name;
+
+impl<'a> DeserializeSeed<'a> for Name {
+    type Value = Result<Member, String>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Result<Member, String>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a string")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(Member::named(name).ok_or_else(|| name.to_owned()))
     }
 }
 

@@ -7,7 +7,7 @@ use portcullis_engine::guard;
 use portcullis_engine::place;
 use portcullis_engine::verdict as engine;
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::ser::{SerializeStruct, Serializer};
 use serde_json::Value;
 
 use crate::verdict::{Each, Reason, act, head};
@@ -35,15 +35,15 @@ pub struct Explanation<'a> {
 
 impl Serialize for Explanation<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("tool", self.tool)?;
-        map.serialize_entry("input", self.input)?;
-        map.serialize_entry("cwd", self.cwd)?;
-        head(&mut map, self.verdict)?;
-        map.serialize_entry("acts", &Each(&self.verdict.acts, Act))?;
-        map.serialize_entry("ladder", &ladder(&self.verdict.acts))?;
-        map.serialize_entry("suggestions", &Each(&self.verdict.suggestions, suggestion))?;
-        map.end()
+        let mut shape = serializer.serialize_struct("Explanation", 12)?;
+        shape.serialize_field("tool", self.tool)?;
+        shape.serialize_field("input", self.input)?;
+        shape.serialize_field("cwd", self.cwd)?;
+        head(&mut shape, self.verdict)?;
+        shape.serialize_field("acts", &Each(&self.verdict.acts, Act))?;
+        shape.serialize_field("ladder", &ladder(&self.verdict.acts))?;
+        shape.serialize_field("suggestions", &Each(&self.verdict.suggestions, suggestion))?;
+        shape.end()
     }
 }
 
@@ -51,23 +51,23 @@ struct Act<'a>(&'a engine::JudgedAct);
 
 impl Serialize for Act<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        act(&mut map, self.0)?;
-        map.serialize_entry("outcome", self.0.outcome.name())?;
-        map.serialize_entry("reason", &Reason(&self.0.reason))?;
+        let mut shape = serializer.serialize_struct("Act", 16)?;
+        act(&mut shape, self.0)?;
+        shape.serialize_field("outcome", self.0.outcome.name())?;
+        shape.serialize_field("reason", &Reason(&self.0.reason))?;
         if !self.0.findings.is_empty() {
-            map.serialize_entry("findings", &Each(&self.0.findings, Finding))?;
+            shape.serialize_field("findings", &Each(&self.0.findings, Finding))?;
         }
         if !self.0.touched.is_empty() {
-            map.serialize_entry("touches", &Each(&self.0.touched, Touched))?;
+            shape.serialize_field("touches", &Each(&self.0.touched, Touched))?;
         }
         if let Some(directory) = &self.0.act.directory {
-            map.serialize_entry("directory", &**directory)?;
+            shape.serialize_field("directory", &**directory)?;
         }
         if let Some(soft) = self.0.act.soft {
-            map.serialize_entry("soft", soft)?;
+            shape.serialize_field("soft", soft)?;
         }
-        map.end()
+        shape.end()
     }
 }
 
@@ -76,14 +76,14 @@ pub(crate) struct Finding<'a>(pub &'a guard::Finding);
 
 impl Serialize for Finding<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("guard", self.0.guard)?;
-        map.serialize_entry("tier", self.0.tier.name())?;
-        map.serialize_entry("outcome", self.0.outcome.name())?;
-        map.serialize_entry("firm", &self.0.is_firm)?;
-        map.serialize_entry("message", &self.0.message)?;
-        map.serialize_entry("span", &[self.0.span.start, self.0.span.end])?;
-        map.end()
+        let mut shape = serializer.serialize_struct("Finding", 6)?;
+        shape.serialize_field("guard", self.0.guard)?;
+        shape.serialize_field("tier", self.0.tier.name())?;
+        shape.serialize_field("outcome", self.0.outcome.name())?;
+        shape.serialize_field("firm", &self.0.is_firm)?;
+        shape.serialize_field("message", &self.0.message)?;
+        shape.serialize_field("span", &[self.0.span.start, self.0.span.end])?;
+        shape.end()
     }
 }
 
@@ -91,16 +91,16 @@ struct Touched<'a>(&'a place::Touched);
 
 impl Serialize for Touched<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("effect", self.0.effect.name())?;
-        map.serialize_entry("written", &self.0.written)?;
+        let mut shape = serializer.serialize_struct("Touched", 4)?;
+        shape.serialize_field("effect", self.0.effect.name())?;
+        shape.serialize_field("written", &self.0.written)?;
         if let Some(place) = &self.0.place {
-            map.serialize_entry("path", &place.normalised)?;
+            shape.serialize_field("path", &place.normalised)?;
             if let Some(resolved) = &place.resolved {
-                map.serialize_entry("real", resolved)?;
+                shape.serialize_field("real", resolved)?;
             }
         }
-        map.end()
+        shape.end()
     }
 }
 

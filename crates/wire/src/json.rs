@@ -7,6 +7,7 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 /// How deep arrays and objects may be nested.
@@ -150,11 +151,13 @@ impl<'de> Visitor<'de> for Strict {
         let inner = self.deeper()?;
         let mut map = Map::new();
         while let Some(key) = members.next_key::<String>()? {
-            if map.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("`{key}` stands there twice")));
-            }
-            let value = members.next_value_seed(inner)?;
-            map.insert(key, value);
+            match map.entry(key) {
+                Entry::Vacant(free) => free.insert(members.next_value_seed(inner)?),
+                Entry::Occupied(taken) => {
+                    let key = taken.key();
+                    return Err(A::Error::custom(format_args!("`{key}` stands there twice")));
+                }
+            };
         }
         Ok(Value::Object(map))
     }

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod batch;
 pub mod body;
 pub mod calls;
+pub mod compact;
 pub mod devices;
 pub mod dialects;
 pub mod errors;

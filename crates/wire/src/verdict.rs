@@ -4,7 +4,7 @@ use portcullis_engine::arg::Arg;
 use portcullis_engine::effect::{EffectOn, Target};
 use portcullis_engine::verdict as engine;
 use serde::Serialize;
-use serde::ser::{SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{SerializeSeq, SerializeStruct, Serializer};
 use serde_json::value::RawValue;
 
 /// The engine's answer about one call, with the id of the line that asked.
@@ -26,28 +26,28 @@ impl<'a> Verdict<'a> {
 
 impl Serialize for Verdict<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+        let mut shape = serializer.serialize_struct("Verdict", 9)?;
         if let Some(id) = self.id {
-            map.serialize_entry("id", id)?;
+            shape.serialize_field("id", id)?;
         }
-        head(&mut map, self.verdict)?;
-        map.serialize_entry("acts", &Each(&self.verdict.acts, Act))?;
-        map.serialize_entry("suggestions", &Each(&self.verdict.suggestions, rule))?;
-        map.end()
+        head(&mut shape, self.verdict)?;
+        shape.serialize_field("acts", &Each(&self.verdict.acts, Act))?;
+        shape.serialize_field("suggestions", &Each(&self.verdict.suggestions, rule))?;
+        shape.end()
     }
 }
 
 /// What a verdict and its explanation both begin with.
-pub(crate) fn head<M: SerializeMap>(
-    map: &mut M,
+pub(crate) fn head<M: SerializeStruct>(
+    shape: &mut M,
     verdict: &engine::Verdict,
 ) -> Result<(), M::Error> {
-    map.serialize_entry("outcome", verdict.outcome.name())?;
-    map.serialize_entry("tier", verdict.tier.name())?;
-    map.serialize_entry("read_only", &verdict.is_read_only)?;
-    map.serialize_entry("firm", &verdict.is_firm)?;
-    map.serialize_entry("world", verdict.world.name())?;
-    map.serialize_entry("reasons", &Each(&verdict.reasons, Reason))
+    shape.serialize_field("outcome", verdict.outcome.name())?;
+    shape.serialize_field("tier", verdict.tier.name())?;
+    shape.serialize_field("read_only", &verdict.is_read_only)?;
+    shape.serialize_field("firm", &verdict.is_firm)?;
+    shape.serialize_field("world", verdict.world.name())?;
+    shape.serialize_field("reasons", &Each(&verdict.reasons, Reason))
 }
 
 fn rule(suggestion: &engine::Suggestion) -> &str {
@@ -76,13 +76,13 @@ pub(crate) struct Reason<'a>(pub &'a engine::Reason);
 
 impl Serialize for Reason<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", &*self.0.code)?;
-        map.serialize_entry("message", &self.0.message)?;
+        let mut shape = serializer.serialize_struct("Reason", 3)?;
+        shape.serialize_field("code", &*self.0.code)?;
+        shape.serialize_field("message", &self.0.message)?;
         if let Some(span) = self.0.span {
-            map.serialize_entry("span", &[span.start, span.end])?;
+            shape.serialize_field("span", &[span.start, span.end])?;
         }
-        map.end()
+        shape.end()
     }
 }
 
@@ -91,36 +91,36 @@ struct Act<'a>(&'a engine::JudgedAct);
 
 impl Serialize for Act<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        act(&mut map, self.0)?;
-        map.end()
+        let mut shape = serializer.serialize_struct("Act", 10)?;
+        act(&mut shape, self.0)?;
+        shape.end()
     }
 }
 
 /// What a verdict and its explanation both say about an act.
-pub(crate) fn act<M: SerializeMap>(
-    map: &mut M,
+pub(crate) fn act<M: SerializeStruct>(
+    shape: &mut M,
     judged: &engine::JudgedAct,
 ) -> Result<(), M::Error> {
     let act = &judged.act;
-    map.serialize_entry("span", &[act.span.start, act.span.end])?;
-    map.serialize_entry("argv", &Each(&act.args, Arg::as_known))?;
-    map.serialize_entry("via", &act.via)?;
-    map.serialize_entry("effects", &Each(&act.effects, Effect))?;
-    map.serialize_entry("tier", judged.tier.name())?;
-    map.serialize_entry("read_only", &judged.is_read_only)?;
+    shape.serialize_field("span", &[act.span.start, act.span.end])?;
+    shape.serialize_field("argv", &Each(&act.args, Arg::as_known))?;
+    shape.serialize_field("via", &act.via)?;
+    shape.serialize_field("effects", &Each(&act.effects, Effect))?;
+    shape.serialize_field("tier", judged.tier.name())?;
+    shape.serialize_field("read_only", &judged.is_read_only)?;
     if judged.is_covered {
-        map.serialize_entry("covered", &true)?;
+        shape.serialize_field("covered", &true)?;
     }
-    map.serialize_entry("rung", &judged.rung)?;
+    shape.serialize_field("rung", &judged.rung)?;
     if let Some(rule) = &judged.rule {
-        map.serialize_entry("rule", rule)?;
+        shape.serialize_field("rule", rule)?;
     }
     if let Some(source) = judged.source {
-        map.serialize_entry("source", source)?;
+        shape.serialize_field("source", source)?;
     }
     if let Some(finding) = judged.reason.code.strip_prefix("guard.") {
-        map.serialize_entry("finding", finding)?;
+        shape.serialize_field("finding", finding)?;
     }
     Ok(())
 }
@@ -130,15 +130,15 @@ struct Effect<'a>(&'a EffectOn);
 
 impl Serialize for Effect<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("effect", self.0.effect.name())?;
+        let mut shape = serializer.serialize_struct("Effect", 2)?;
+        shape.serialize_field("effect", self.0.effect.name())?;
         match &self.0.target {
             Target::Path(text) | Target::Pattern(text) | Target::Host(text) => {
-                map.serialize_entry("target", text)?;
+                shape.serialize_field("target", text)?;
             }
-            Target::Named(name) => map.serialize_entry("target", name)?,
+            Target::Named(name) => shape.serialize_field("target", name)?,
             Target::Unknown(_) | Target::None => {}
         }
-        map.end()
+        shape.end()
     }
 }

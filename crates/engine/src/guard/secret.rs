@@ -139,7 +139,7 @@ fn is_wide(start: &str, scene: &Scene<'_>) -> bool {
 /// them.
 pub(super) fn expanded(path: &str, scene: &Scene<'_>) -> Option<Vec<String>> {
     let (directory, name) = path.rsplit_once('/')?;
-    if directory.contains(['*', '?', '[', '\\']) || name.contains("**") {
+    if sensitive::is_open(directory) || has_stars(name) {
         return None;
     }
     let names = scene.world.names(if directory.is_empty() { "/" } else { directory })?;
@@ -149,6 +149,11 @@ pub(super) fn expanded(path: &str, scene: &Scene<'_>) -> Option<Vec<String>> {
             && glob::matches(&pattern, &known.to_lowercase())
     };
     Some(names.iter().filter(is_found).map(|known| format!("{directory}/{known}")).collect())
+}
+
+/// Whether a pattern goes down into directories.
+fn has_stars(pattern: &str) -> bool {
+    pattern.as_bytes().windows(2).any(|two| two == b"**")
 }
 
 /// How a path is held against the lists.
@@ -192,7 +197,7 @@ pub(super) fn judge(
         Held::Anywhere => sensitive::aimed_at(path, access, true),
         // Below a part of the workspace the name counts, and not where it might lie.
         Held::Pattern => {
-            let below = path.split_once("/**/");
+            let below = has_stars(path).then(|| path.split_once("/**/")).flatten();
             let is_anywhere =
                 below.is_some_and(|(start, _)| !is_wide(start, scene) && !is_system(start));
             let aimed = sensitive::aimed_at(path, access, is_anywhere);

@@ -2,8 +2,10 @@
 //!
 //! There are many patterns and most names are none of them. A hint never says no to what fits.
 
+use std::cmp::Ordering;
+
 use super::Access;
-use super::overlap::LONGEST;
+use super::overlap::{LONGEST, is_ending};
 
 /// The bytes that a text holds, as bits; some bytes share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,23 +41,43 @@ impl Letters {
 
 /// The glance at one pattern of the list.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with one another")]
 pub(crate) struct Hint {
-    /// What its name demands: its last part, or that of the directory that is meant as a whole.
+    /// Its last part, or that of the directory that is meant as a whole.
+    name: &'static str,
+    /// What that name demands.
     letters: Letters,
     /// The first byte of that name, unless it is open.
     first: Option<u8>,
+    /// Whether the directories above that name can tell it.
+    is_told: bool,
     is_directory: bool,
     reads: bool,
     writes: bool,
 }
 
 impl Hint {
-    pub(crate) const fn new(name: &str, is_directory: bool, reads: bool, writes: bool) -> Hint {
+    /// The glance at a pattern of these segments.
+    pub(crate) const fn of(segments: &'static [&'static str], reads: bool, writes: bool) -> Hint {
+        let (named, is_directory) = match segments {
+            [named @ .., last] if is_any(last) => (named, true),
+            _ => (segments, false),
+        };
+        let (above, name) = match named {
+            [above @ .., name] => (above, *name),
+            [] => (named, "*"),
+        };
         let first = match name.as_bytes() {
             [b'*' | b'?' | b'[', ..] | [] => None,
             [first, ..] => Some(*first),
         };
-        Hint { letters: Letters::demanded(name), first, is_directory, reads, writes }
+        let (letters, is_told) = (Letters::demanded(name), can_tell(above));
+        Hint { name, letters, first, is_told, is_directory, reads, writes }
+    }
+
+    /// The name that it is about.
+    pub(super) const fn name(&self) -> &'static str {
+        self.name
     }
 
     /// Whether a path whose name has these letters may fit the pattern.
@@ -71,42 +93,65 @@ impl Hint {
     }
 
     /// Whether some part of a glob may aim at the pattern: of a file the last, of a directory any.
-    pub(super) fn may_be_aimed_at(&self, aims: &Aims, access: Access) -> bool {
+    pub(super) fn may_be_aimed_at(&self, aims: &Aims<'_>, access: Access) -> bool {
         if !self.concerns(access) {
             return false;
         }
         if self.is_directory {
             // Most begin with another letter than every part of the glob.
-            return self.first.is_none_or(|first| aims.may_begin(first))
-                && aims.parts.iter().any(|aim| aim.first.is_some() && aim.may_aim_at(self))
-                || aims.open.iter().any(|demanded| self.letters.hold(*demanded));
+            return (aims.has_open || self.first.is_none_or(|first| aims.may_begin(first)))
+                && aims.parts.iter().any(|aim| aim.may_aim_at(self));
         }
-        aims.parts.last().is_some_and(|aim| aim.may_aim_at(self))
+        aims.parts.last().is_some_and(|aim| {
+            // An ending alone aims at no name that is written out.
+            (self.is_told || self.first.is_none() || !aim.is_ending) && aim.may_aim_at(self)
+        })
     }
+}
+
+/// Whether a segment stands for any number of directories.
+const fn is_any(segment: &str) -> bool {
+    matches!(segment.as_bytes(), b"**")
+}
+
+/// Whether directories can be enough to tell what lies there, as `overlap` asks it: some are
+/// hidden, or all of them are known.
+const fn can_tell(mut directories: &[&str]) -> bool {
+    let is_rooted = matches!(directories, [first, _, ..] if !is_any(first));
+    let mut is_hidden = false;
+    while let [directory, rest @ ..] = directories {
+        is_hidden = is_hidden || matches!(directory.as_bytes(), [b'.', ..] | b"library");
+        directories = rest;
+    }
+    is_rooted || is_hidden
 }
 
 /// The glance at all parts of a glob.
-pub(super) struct Aims {
-    parts: Vec<Aim>,
+pub(super) struct Aims<'g> {
+    parts: Vec<Aim<'g>>,
     /// The bytes that parts begin with, as bits; some bytes share one.
     firsts: u64,
-    /// What parts demand that begin openly and say something of a name.
-    open: Vec<Letters>,
+    /// Whether a part begins openly and says something of a name.
+    has_open: bool,
 }
 
-impl Aims {
-    pub(super) fn of(parts: &[&str]) -> Aims {
-        let parts: Vec<Aim> = parts.iter().map(|part| Aim::of(part)).collect();
+impl<'g> Aims<'g> {
+    pub(super) fn of(parts: &[&'g str]) -> Aims<'g> {
+        let parts: Vec<Aim<'g>> = parts.iter().map(|part| Aim::of(part)).collect();
         let firsts = parts.iter().filter_map(|aim| aim.first);
         let firsts = firsts.fold(0, |bits, first| bits | 1 << (first & 63));
-        let open = parts.iter().filter(|aim| aim.first.is_none() && aim.has_text);
-        let open = open.map(|aim| aim.demanded).collect();
-        Aims { parts, firsts, open }
+        let has_open = parts.iter().any(|aim| aim.first.is_none() && aim.has_text);
+        Aims { parts, firsts, has_open }
     }
 
     /// The glances at each part.
-    pub(super) fn parts(&self) -> &[Aim] {
+    pub(super) fn parts(&self) -> &[Aim<'g>] {
         &self.parts
+    }
+
+    /// The byte that whatever fits ends with, where that is known.
+    pub(super) fn last(&self) -> Option<u8> {
+        self.parts.last().and_then(|aim| aim.tail.bytes().next_back())
     }
 
     /// Whether a part may begin with this byte.
@@ -118,6 +163,7 @@ impl Aims {
 /// The places of patterns by one byte of their names; those with open names are elsewhere.
 #[derive(Debug)]
 pub(super) struct ByByte {
+    // INVARIANT: places of one byte stand in the order of their names, read from that byte on.
     pub(super) places: &'static [u16],
     /// Where each byte begins, and where the last ends.
     pub(super) starts: &'static [u16],
@@ -133,20 +179,45 @@ impl ByByte {
         }
     }
 
+    /// The places of names that begin so; those by their first byte are asked.
+    pub(super) fn beginning(
+        &self,
+        head: &str,
+        name: impl Fn(u16) -> &'static str,
+    ) -> &'static [u16] {
+        let names = head.bytes().next().map_or(self.places, |first| self.of(first));
+        let bytes = |place: &u16| name(*place).bytes().take(head.len());
+        between(names, |place| bytes(place).cmp(head.bytes()))
+    }
+
+    /// The places of names that end so; those by their last byte are asked.
+    pub(super) fn ending(&self, tail: &str, name: impl Fn(u16) -> &'static str) -> &'static [u16] {
+        let names = tail.bytes().next_back().map_or(self.places, |last| self.of(last));
+        let bytes = |place: &u16| name(*place).bytes().rev().take(tail.len());
+        between(names, |place| bytes(place).cmp(tail.bytes().rev()))
+    }
+
     /// The places of all.
     pub(super) const fn all(&self) -> &'static [u16] {
         self.places
     }
 }
 
+/// The places, of a sorted list, that are what is looked for.
+fn between(places: &'static [u16], compare: impl Fn(&u16) -> Ordering) -> &'static [u16] {
+    let from = places.partition_point(|place| compare(place).is_lt());
+    let rest = places.get(from..).unwrap_or_default();
+    rest.get(..rest.partition_point(|place| compare(place).is_eq())).unwrap_or_default()
+}
+
 /// Which plain names a part of a glob may aim at.
-pub(super) enum Near {
+pub(super) enum Near<'g> {
     /// None but its own.
     Itself,
-    /// Those that begin with a byte.
-    Begins(u8),
-    /// Those that end with one.
-    Ends(u8),
+    /// Those that begin so.
+    Begins(&'g str),
+    /// Those that end so.
+    Ends(&'g str),
     /// Any.
     Any,
     /// None at all.
@@ -154,10 +225,13 @@ pub(super) enum Near {
 }
 
 /// The glance at one part of a glob.
-pub(super) struct Aim {
-    /// Its first byte, and its last, unless that is open.
+#[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with one another")]
+pub(super) struct Aim<'g> {
+    /// Its first byte, unless that is open.
     first: Option<u8>,
-    last: Option<u8>,
+    /// What it writes before its first sign, and behind its last.
+    head: &'g str,
+    tail: &'g str,
     /// Whether it is longer than a name can be, and therefore compared with less care.
     is_long: bool,
     demanded: Letters,
@@ -165,31 +239,40 @@ pub(super) struct Aim {
     is_plain: bool,
     /// Whether it says anything of a name.
     has_text: bool,
+    /// Whether it says only how names end.
+    is_ending: bool,
 }
 
-impl Aim {
-    fn of(part: &str) -> Aim {
+impl<'g> Aim<'g> {
+    fn of(part: &'g str) -> Aim<'g> {
         let first = match part.as_bytes() {
             [b'\\', escaped, ..] => Some(*escaped),
             [b'*' | b'?' | b'[', ..] | [] => None,
             [first, ..] => Some(*first),
         };
-        let open = |byte: &&u8| !matches!(**byte, b'*' | b'?' | b'[' | b']' | b'\\');
-        let last = part.as_bytes().last().filter(open).copied();
+        let is_sign = |byte: u8| matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\');
+        let head =
+            part.bytes().position(is_sign).map_or(part, |at| part.get(..at).unwrap_or_default());
+        let tail = part
+            .bytes()
+            .rposition(is_sign)
+            .map_or(part, |at| part.get(at + 1..).unwrap_or_default());
         let has_text = first.is_some() || super::has_text(part);
         let (is_plain, is_long) = (!super::is_open(part), part.len() > LONGEST);
-        Aim { first, last, is_long, demanded: Letters::demanded(part), is_plain, has_text }
+        let demanded = Letters::demanded(part);
+        let is_ending = is_ending(part);
+        Aim { first, head, tail, is_long, demanded, is_plain, has_text, is_ending }
     }
 
     /// Which plain names it may aim at.
-    pub(super) const fn near(&self) -> Near {
-        match (self.first, self.last) {
+    pub(super) fn near(&self) -> Near<'g> {
+        match (self.head, self.tail) {
             _ if self.is_long => Near::Any,
             _ if !self.has_text => Near::Nobody,
             _ if self.is_plain => Near::Itself,
-            (Some(first), _) => Near::Begins(first),
-            (None, Some(last)) => Near::Ends(last),
-            (None, None) => Near::Any,
+            ("", "") => Near::Any,
+            ("", tail) => Near::Ends(tail),
+            (head, _) => Near::Begins(head),
         }
     }
 

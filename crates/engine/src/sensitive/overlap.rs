@@ -29,9 +29,13 @@ fn shares(glob: &[&str], listed: &[&str]) -> bool {
             let is_near = if is_open(listed_name) {
                 aims(name, listed_name)
             } else {
-                // Few names fit, and what does not fit is not aimed at.
                 let is_met = || has_text(name) && is_told(above, listed_above);
-                segments(name, listed_name) && (comes_near(name, listed_name) || is_met())
+                if is_ending(name) {
+                    is_met() && segments(name, listed_name)
+                } else {
+                    // Few names fit, and what does not fit is not aimed at.
+                    segments(name, listed_name) && (comes_near(name, listed_name) || is_met())
+                }
             };
             is_near && paths(above, listed_above)
         }
@@ -89,13 +93,17 @@ fn comes_near(name: &str, listed: &str) -> bool {
     // what is written out must be a part of the name, and the better one.
     let is_sign = |letter: char| matches!(letter, '*' | '?' | '[' | ']');
     let letters = |text: &str| text.chars().filter(|&letter| !is_sign(letter)).count();
-    let is_ending = name.starts_with("*.") && !listed.starts_with('*');
-    if is_ending {
+    if is_ending(name) && !listed.starts_with('*') {
         return false;
     }
     let (own, all) = (letters(name) * 2, letters(listed));
     let is_loose = name.starts_with('*') && name.ends_with('*');
     (own > all || own == all && !is_loose) && name.split(is_sign).all(|run| listed.contains(run))
+}
+
+/// Whether a pattern says only how names end: that alone aims at none which is written out.
+pub(super) fn is_ending(name: &str) -> bool {
+    name.starts_with("*.")
 }
 
 /// Whether a name that begins with text comes near an ending such as `*.pem`: `server.k*` and

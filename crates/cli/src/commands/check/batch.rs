@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use portcullis_engine::{Lexical, Policy, PolicyText, Source, judge};
 use portcullis_layers::{Live, Places};
 use portcullis_wire::batch::{self, Refused};
+use portcullis_wire::compact;
 use portcullis_wire::dialects::agentscope;
 use portcullis_wire::errors::{Code, Error};
 use portcullis_wire::json;
@@ -72,7 +73,7 @@ impl<'a> Batch<'a> {
             if let Err(mut refused) = done {
                 is_clean = false;
                 refused.error.line = Some(number);
-                serde_json::to_writer(&mut answers, &refused)?;
+                compact::write(&mut answers, &refused)?;
             }
             answers.push(b'\n');
         }
@@ -186,7 +187,7 @@ impl Kept {
 }
 
 fn written(answers: &mut Vec<u8>, answer: &impl serde::Serialize) -> Result<(), Error> {
-    serde_json::to_writer(answers, answer).map_err(|error| Error::invalid(error.to_string()))
+    compact::write(answers, answer).map_err(|error| Error::invalid(error.to_string()))
 }
 
 /// What is wrong with a part of a line.

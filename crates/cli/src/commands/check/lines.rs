@@ -1,7 +1,7 @@
 //! The lines of a stream, however long it is: each at most [`MOST_BYTES`], longer ones counted and
 //! let go.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, BufRead, ErrorKind, Read};
 
 /// A line longer than this is not kept.
 pub const MOST_BYTES: usize = 8 << 20;
@@ -80,7 +80,11 @@ impl<R: Read> Lines<R> {
 
     fn line_end(&mut self) -> Option<usize> {
         let fresh = self.buffer.get(self.searched..self.end).unwrap_or_default();
-        let found = fresh.iter().position(|&byte| byte == b'\n').map(|at| at + self.searched);
+        // A stream of bytes in memory is searched many at a time, and never fails.
+        let mut rest = fresh;
+        let passed = rest.skip_until(b'\n').unwrap_or_default();
+        let last = passed.checked_sub(1).filter(|last| fresh.get(*last) == Some(&b'\n'));
+        let found = last.map(|at| at + self.searched);
         self.searched = found.unwrap_or(self.end);
         found
     }
