@@ -101,7 +101,7 @@ impl Keys {
                 return Ok(ExitCode::SUCCESS);
             }
             Action::Revoke { key } if !is_kept => bail!("no key that counts is called `{key}`"),
-            _ => {}
+            Action::Create { .. } | Action::List | Action::Revoke { .. } => {}
         }
         block_on(async {
             let store = data.store(self.store.as_deref().unwrap_or("")).await?;

@@ -1,6 +1,6 @@
 //! Pieces: the words of a plain pipeline, as they are written.
 //!
-//! For [`counts`](super::counts), which looks at texts that nobody has walked yet. Whatever is more
+//! For [`counts`](mod@super::counts), which looks at texts that nobody has walked yet. Whatever is more
 //! than words, quotes, pipes and a file that is read is not taken apart.
 
 /// One word without its quotes.
