@@ -11,7 +11,9 @@ use std::process::Command;
 
 fn main() {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|set| set == value);
-    println!("cargo:rerun-if-changed=build.rs");
+    // The path is good from both packages that are built with this: a file that is missing would
+    // have the binary built anew each time.
+    println!("cargo:rerun-if-changed=../hook-static/build.rs");
     if !is("CARGO_CFG_TARGET_OS", "linux") || !is("PROFILE", "release") {
         return;
     }
