@@ -27,7 +27,6 @@ mod devices;
 mod grants;
 mod keys;
 mod log;
-mod memory;
 mod pen;
 mod presence;
 mod prune;

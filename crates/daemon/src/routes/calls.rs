@@ -17,7 +17,6 @@ use portcullis_wire::errors::Error;
 use portcullis_wire::explanation::Explanation;
 use portcullis_wire::feed;
 use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::App;
 use crate::authority::access::{self, How, Kind};
@@ -58,7 +57,7 @@ pub async fn answer(app: &App, caller: &Caller, call: &Call) -> Result<Answered,
         receipt: answered.receipt,
         decision: decision.map(Decision::new),
         refusal: is_refused.then(|| access::refusal(&answered.verdict, decision)),
-        verdict: shown(&answered.verdict),
+        verdict: asks::raw(&verdict_text(&answered.verdict)),
         hosts: (caller.door == "hook").then(|| hosts(&answered.hosts)).flatten(),
     })
 }
@@ -97,7 +96,7 @@ pub async fn check(
         let policy = json!({ "version": judged.bound.policy, "is": "now" });
         json!({ "outcome": outcome, "explanation": explanation, "policy": policy })
     } else {
-        json!({ "outcome": outcome, "verdict": shown(&judged.verdict) })
+        json!({ "outcome": outcome, "verdict": asks::raw(&verdict_text(&judged.verdict)) })
     };
     Ok(json_response(StatusCode::OK, &shape))
 }
@@ -223,11 +222,10 @@ fn words(value: &serde_json::Value) -> String {
     }
 }
 
-/// The verdict as it is shown: written once, and not read again to see that it is JSON.
+/// The verdict as it is shown.
 #[must_use]
-pub fn shown(verdict: &portcullis_engine::Verdict) -> Box<RawValue> {
-    to_raw_value(&portcullis_wire::verdict::Verdict::new(verdict))
-        .unwrap_or_else(|_| RawValue::NULL.to_owned())
+pub fn verdict_text(verdict: &portcullis_engine::Verdict) -> String {
+    serde_json::to_string(&portcullis_wire::verdict::Verdict::new(verdict)).unwrap_or_default()
 }
 
 /// What a body asks; an access belongs to its run.
