@@ -35,6 +35,13 @@ pub struct Arguments {
     /// How long each target runs.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// Instead of the targets: so many verdicts on what `judge` collected, changed by chance,
+    /// without coverage and therefore quicker.
+    #[arg(long, value_name = "COUNT")]
+    storm: Option<u64>,
+    /// Where the chance of a storm begins.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// The targets to run; all of them if none is named.
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
@@ -46,6 +53,10 @@ pub struct Arguments {
 /// Builds the targets, runs them one after the other and counts their executions.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let root = checkout::root();
+    if let Some(count) = arguments.storm {
+        sow(&root)?;
+        return storm(&root, count, arguments.seed);
+    }
     let known = targets(&root)?;
     for target in &arguments.targets {
         ensure!(known.contains(target), "no target `{target}`; there are {}", known.join(", "));
@@ -118,6 +129,24 @@ fn build(root: &Path) -> anyhow::Result<()> {
         .status()
         .context("cannot start cargo")?;
     ensure!(status.success(), "the fuzz targets do not build");
+    Ok(())
+}
+
+/// Builds the storm without coverage, and has it judge so many inputs.
+fn storm(root: &Path, count: u64, seed: u64) -> anyhow::Result<()> {
+    let fuzz = root.join("fuzz");
+    let status = checkout::cargo()
+        .args(["run", "--release", "--quiet", "--example", "storm", "--target-dir"])
+        .arg(fuzz.join("target/plain"))
+        .args(["--", &count.to_string(), &seed.to_string()])
+        .args(["corpus/judge", "corpus/seeds", "seeds/judge"])
+        .current_dir(&fuzz)
+        // An empty text takes the flags for coverage away.
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env("RUSTFLAGS", "")
+        .status()
+        .context("cannot start cargo")?;
+    ensure!(status.success(), "a verdict broke a law, or took too long");
     Ok(())
 }
 

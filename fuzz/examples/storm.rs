@@ -1,0 +1,155 @@
+//! Verdicts by the million: inputs that the guided target `judge` collected, changed by chance.
+//!
+//! The fuzzer's own book-keeping takes most of a guided run, so this one is built without
+//! coverage and keeps no books: it takes an input, changes it in a few places, judges it, and
+//! goes on. What it must hold is what `judge` holds. Arguments: how many, where chance begins,
+//! and the directories of inputs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use portcullis_fuzz::try_verdict;
+
+/// Nothing of this length may take longer, even on a busy machine.
+const SLOWEST: Duration = Duration::from_secs(2);
+
+/// The longest input; short ones give the most verdicts.
+const LENGTH: usize = 160;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [count, seed, directories @ ..] = arguments.as_slice() else {
+        eprintln!("usage: storm COUNT SEED DIRECTORY…");
+        return ExitCode::from(2);
+    };
+    let (Ok(count), Ok(seed)) = (count.parse::<u64>(), seed.parse::<u64>()) else {
+        eprintln!("COUNT and SEED are numbers");
+        return ExitCode::from(2);
+    };
+    let inputs = collect(directories);
+    let words = words(include_str!("../tokens.dict"));
+    if inputs.is_empty() {
+        eprintln!("no inputs in {directories:?}; run the target `judge` first");
+        return ExitCode::from(2);
+    }
+    let began = Instant::now();
+    let mut chance = Chance(seed.wrapping_mul(2).wrapping_add(1));
+    let mut slowest = Duration::ZERO;
+    for done in 0..count {
+        let input = change(&inputs, &words, &mut chance);
+        let start = Instant::now();
+        let broke = catch_unwind(AssertUnwindSafe(|| try_verdict(&input))).is_err();
+        let took = start.elapsed();
+        slowest = slowest.max(took);
+        if broke || took > SLOWEST {
+            println!("input {done} took {took:?} and broke: {broke}: {}", input.escape_ascii());
+            return ExitCode::FAILURE;
+        }
+    }
+    println!(
+        "{count} inputs made of {} from seed {seed}, each judged twice, in {:.0?}; the slowest took {slowest:.1?}; nothing broke",
+        inputs.len(),
+        began.elapsed()
+    );
+    ExitCode::SUCCESS
+}
+
+/// Every file of the directories.
+fn collect(directories: &[String]) -> Vec<Vec<u8>> {
+    let mut inputs = Vec::new();
+    for directory in directories {
+        let Ok(entries) = std::fs::read_dir(Path::new(directory)) else { continue };
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        inputs.extend(paths.iter().filter_map(|path| std::fs::read(path).ok()));
+    }
+    inputs
+}
+
+/// The quoted words of a dictionary of libFuzzer.
+fn words(text: &str) -> Vec<Vec<u8>> {
+    let quoted = text.lines().filter_map(|line| line.strip_prefix('"')?.strip_suffix('"'));
+    quoted.map(unescaped).collect()
+}
+
+fn unescaped(word: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut bytes = word.bytes();
+    while let Some(byte) = bytes.next() {
+        match (byte, bytes.clone().next()) {
+            (b'\\', Some(b'x')) => {
+                let digits: Vec<u8> = bytes.by_ref().skip(1).take(2).collect();
+                let digits = String::from_utf8_lossy(&digits).into_owned();
+                out.extend(u8::from_str_radix(&digits, 16));
+            }
+            (b'\\', Some(other)) => {
+                bytes.next();
+                out.push(other);
+            }
+            _ => out.push(byte),
+        }
+    }
+    out
+}
+
+/// One of the inputs with one to six changes.
+fn change(inputs: &[Vec<u8>], words: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
+    let mut input = inputs[chance.below(inputs.len())].clone();
+    for _ in 0..=chance.below(6) {
+        let at = chance.below(input.len() + 1);
+        let to = at + chance.below((input.len() - at).min(12) + 1);
+        match chance.below(8) {
+            0 => insert(&mut input, at, &[chance.byte()]),
+            1 => {
+                if let Some(byte) = input.get_mut(at) {
+                    *byte = chance.byte();
+                }
+            }
+            2 => drop(input.drain(at..to)),
+            3 => {
+                let piece = input[at..to].to_vec();
+                let at = chance.below(input.len() + 1);
+                insert(&mut input, at, &piece);
+            }
+            4 | 5 => insert(&mut input, at, &words[chance.below(words.len())]),
+            6 => {
+                let other = &inputs[chance.below(inputs.len())];
+                input.truncate(at);
+                input.extend(&other[chance.below(other.len() + 1)..]);
+            }
+            _ => {
+                if let Some(first) = input.first_mut() {
+                    *first = chance.byte();
+                }
+            }
+        }
+    }
+    input.truncate(LENGTH);
+    input
+}
+
+fn insert(input: &mut Vec<u8>, at: usize, piece: &[u8]) {
+    input.splice(at..at, piece.iter().copied());
+}
+
+/// Numbers that look like chance and can be had again.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        ((self.next() >> 33) as usize) % bound
+    }
+
+    fn byte(&mut self) -> u8 {
+        (self.next() >> 56) as u8
+    }
+}
