@@ -1,4 +1,5 @@
-//! Verdicts by the million: inputs that the guided target `judge` collected, changed by chance.
+//! Verdicts by the million: inputs that the guided target `judge` collected, and the commands of
+//! the engine's lists and tables, changed by chance.
 //!
 //! The fuzzer's own book-keeping takes most of a guided run, so this one is built without
 //! coverage and keeps no books: it takes an input, changes it in a few places, judges it, and
@@ -56,16 +57,37 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Every file of the directories.
+/// What the directories hold: every line of a list, every command of a table, every other file.
 fn collect(directories: &[String]) -> Vec<Vec<u8>> {
     let mut inputs = Vec::new();
     for directory in directories {
         let Ok(entries) = std::fs::read_dir(Path::new(directory)) else { continue };
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
-        inputs.extend(paths.iter().filter_map(|path| std::fs::read(path).ok()));
+        for path in paths {
+            let Ok(bytes) = std::fs::read(&path) else { continue };
+            let text = String::from_utf8_lossy(&bytes);
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("txt") => inputs.extend(text.lines().map(|line| seed(line.into()))),
+                Some("toml") => inputs.extend(text.lines().filter_map(command).map(seed)),
+                _ => inputs.push(bytes),
+            }
+        }
     }
     inputs
+}
+
+/// The command of one line of a table, if it has one.
+fn command(line: &str) -> Option<Vec<u8>> {
+    let (_, rest) = line.split_once("command = \"")?;
+    let (command, _) = rest.split_once("\",")?;
+    Some(unescaped(command))
+}
+
+/// A command as an input: by bash, and the first policy.
+fn seed(mut command: Vec<u8>) -> Vec<u8> {
+    command.insert(0, b'0');
+    command
 }
 
 /// The quoted words of a dictionary of libFuzzer.
@@ -94,9 +116,12 @@ fn unescaped(word: &str) -> Vec<u8> {
     out
 }
 
-/// One of the inputs with one to six changes.
+/// One of the inputs with one to six changes, half of them under a policy by chance.
 fn change(inputs: &[Vec<u8>], words: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
     let mut input = inputs[chance.below(inputs.len())].clone();
+    if let Some(first) = input.first_mut().filter(|_| chance.below(2) == 0) {
+        *first = *first & 0b111 | chance.byte() & !0b111;
+    }
     for _ in 0..=chance.below(6) {
         let at = chance.below(input.len() + 1);
         let to = at + chance.below((input.len() - at).min(12) + 1);

@@ -35,8 +35,8 @@ pub struct Arguments {
     /// How long each target runs.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Instead of the targets: so many verdicts on what `judge` collected, changed by chance,
-    /// without coverage and therefore quicker.
+    /// Instead of the targets: so many inputs made by chance of what `judge` collected and of the
+    /// engine's own cases, judged without coverage and therefore quicker.
     #[arg(long, value_name = "COUNT")]
     storm: Option<u64>,
     /// Where the chance of a storm begins.
@@ -140,6 +140,7 @@ fn storm(root: &Path, count: u64, seed: u64) -> anyhow::Result<()> {
         .arg(fuzz.join("target/plain"))
         .args(["--", &count.to_string(), &seed.to_string()])
         .args(["corpus/judge", "corpus/seeds", "seeds/judge"])
+        .args(["../crates/engine/tests/everyday", "../crates/engine/tests/verdicts"])
         .current_dir(&fuzz)
         // An empty text takes the flags for coverage away.
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
