@@ -3,4 +3,5 @@
 pub mod json;
 pub mod listed;
 pub mod path;
+pub mod sharing;
 pub mod words;

@@ -10,6 +10,8 @@ use crate::world::World;
 #[derive(Debug, Default)]
 pub(crate) struct Gates {
     forbidden: PathIndex,
+    /// The very directories whose content is forbidden.
+    forbidden_directories: PathIndex,
     read_deny: PathIndex,
     write_deny: PathIndex,
     read_allow: PathIndex,
@@ -27,7 +29,7 @@ impl Gates {
             ..Gates::default()
         };
         for glob in paths.forbidden.iter().flat_map(|glob| alternatives(glob)) {
-            forbid(&mut gates.forbidden, &glob);
+            forbid(&mut gates.forbidden, &mut gates.forbidden_directories, &glob);
         }
         let lists =
             [(&mut gates.read_deny, &paths.read_deny), (&mut gates.write_deny, &paths.write_deny)];
@@ -54,7 +56,9 @@ impl Gates {
         ground: &Ground,
         world: &dyn World,
     ) -> bool {
-        self.forbidden.speaks(place, meant, ground, world).is_some()
+        let names = |index: &PathIndex| index.speaks(place, meant, ground, world).is_some();
+        // A pattern names files, and a directory is none.
+        names(&self.forbidden) || !meant.is_pattern() && names(&self.forbidden_directories)
     }
 
     /// Whether the deny list of reads, or of writes, names the place.
@@ -84,14 +88,13 @@ impl Gates {
 }
 
 /// Forbidden globs hold at any depth of the folder, and for the named directory itself.
-fn forbid(index: &mut PathIndex, glob: &str) {
-    index.insert_strict(glob, Reach::Everywhere, 0);
+fn forbid(files: &mut PathIndex, directories: &mut PathIndex, glob: &str) {
     let directory = glob.strip_suffix("/**").filter(|directory| !directory.is_empty());
-    if let Some(directory) = directory {
-        index.insert_strict(directory, Reach::Everywhere, 0);
-    }
-    if !glob.starts_with(['/', '~']) && !glob.starts_with("**") {
-        for glob in [Some(glob), directory].into_iter().flatten() {
+    let is_floating = glob.starts_with(['/', '~']) || glob.starts_with("**");
+    for (index, glob) in [(files, Some(glob)), (directories, directory)] {
+        let Some(glob) = glob else { continue };
+        index.insert_strict(glob, Reach::Everywhere, 0);
+        if !is_floating {
             let glob = glob.strip_prefix("./").unwrap_or(glob);
             index.insert_strict(&format!("**/{glob}"), Reach::Root, 0);
         }

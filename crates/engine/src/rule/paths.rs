@@ -4,13 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use super::words::RuleId;
-use crate::glob;
 use crate::pattern::path::{Anchor, PathGlob, Reach, Segment, above, below, fits, names};
+use crate::pattern::sharing::{self, Listed};
 use crate::place::{Ground, Place, is_within};
 use crate::world::World;
-
-/// How many named files are held against a pattern.
-const NEIGHBOURS: usize = 1024;
 
 /// Rules about files.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +29,20 @@ pub enum Meant {
     Tree,
     /// Files that fit a pattern, which the path is.
     Pattern,
+    /// The same, with everything below them.
+    PatternTree,
+}
+
+impl Meant {
+    /// Whether the path is a pattern.
+    pub(crate) const fn is_pattern(self) -> bool {
+        matches!(self, Meant::Pattern | Meant::PatternTree)
+    }
+
+    /// Whether what lies below is meant too.
+    const fn is_deep(self) -> bool {
+        matches!(self, Meant::Tree | Meant::PatternTree)
+    }
 }
 
 impl PathIndex {
@@ -124,7 +135,17 @@ impl PathIndex {
                 Anchor::Home => ground.home.as_deref(),
                 Anchor::Root(levels) => Some(above(root, *levels)),
             };
-            let holds_all = meant == Meant::Tree && base.is_some_and(|base| is_within(base, path));
+            // A pattern may name the directories above too.
+            let behind = base.filter(|_| meant.is_pattern());
+            let behind = behind.and_then(|base| sharing::behind(path, base));
+            let found = behind.as_deref().and_then(|rest| index.find(rest, meant));
+            if found.is_some() {
+                return found;
+            }
+            let is_above = |base: &str| {
+                is_within(base, path) || meant.is_pattern() && sharing::is_above(path, base)
+            };
+            let holds_all = meant.is_deep() && base.is_some_and(is_above);
             if holds_all && let Some(rule) = index.ordered.values().next() {
                 return Some(*rule);
             }
@@ -189,8 +210,8 @@ impl GlobIndex {
     fn find(&self, path: &str, meant: Meant) -> Option<RuleId> {
         // Whoever removes a tree removes what lies below it.
         let is_search = matches!(meant, Meant::Search | Meant::Tree);
-        if meant == Meant::Pattern
-            && let Some(rule) = self.find_fitting(path)
+        if meant.is_pattern()
+            && let Some(rule) = self.find_sharing(path, meant.is_deep())
         {
             return Some(rule);
         }
@@ -212,37 +233,44 @@ impl GlobIndex {
         })
     }
 
-    /// A file that is named here and fits a pattern.
-    fn find_fitting(&self, pattern: &str) -> Option<RuleId> {
-        let glob = PathGlob::parse(pattern, Reach::Root)?;
-        let fixed: Vec<&str> = glob
-            .segments
-            .iter()
-            .map_while(|segment| match segment {
-                Segment::Literal(name) => Some(name.as_str()),
-                Segment::Fits(_) | Segment::Deep => None,
-            })
-            .collect();
+    /// A pattern that may name a file which another one, or what lies below it, names too.
+    fn find_sharing(&self, pattern: &str, is_deep: bool) -> Option<RuleId> {
+        let given: Vec<&str> = names(pattern).collect();
+        let shares = |listed: &[Listed<'_>]| sharing::may_share(&given, listed, is_deep);
+        let fixed: Vec<&str> =
+            given.iter().copied().take_while(|name| !sharing::is_open(name)).collect();
         let start: Box<str> = fixed.join("/").into();
-        let behind = self.ordered.range(start.clone()..).take(NEIGHBOURS);
-        let in_order = behind
-            .take_while(|(key, _)| key.starts_with(&*start))
-            .find(|(key, _)| {
-                let names: Vec<&str> = names(key).collect();
-                let fits_whole = || glob.fits(&names, false);
-                // Whatever a part of the pattern fits, the rest lies below.
-                let head = glob.segments.get(..names.len()).unwrap_or_default();
-                let fits_above = || !head.is_empty() && fits(head, &names, false);
-                self.exact.contains_key(*key) && fits_whole()
-                    || self.below.contains_key(*key) && fits_above()
-            })
-            .map(|(_, rule)| *rule);
-        let Some(Segment::Fits(last)) = glob.segments.last() else { return in_order };
-        let is_hidden = |name: &str| name.starts_with('.') && !last.starts_with('.');
-        let fits_name = |name: &str| !is_hidden(name) && glob::matches(last, name);
-        in_order.or_else(|| {
-            let mut named = self.names.iter();
-            named.find(|(name, _)| fits_name(name)).map(|(_, rule)| *rule)
+        let mut named = self.ordered.range(start.clone()..);
+        let named =
+            named.by_ref().take_while(|(key, _)| key.starts_with(&*start)).find(|(key, _)| {
+                let mut listed: Vec<Listed<'_>> = names(key).map(Listed::Name).collect();
+                if self.exact.contains_key(*key) && shares(&listed) {
+                    return true;
+                }
+                listed.push(Listed::Deep);
+                self.below.contains_key(*key) && shares(&listed)
+            });
+        let floating = || {
+            let alone = |name| [Listed::Deep, Listed::Name(name)];
+            let found = self.names.iter().find(|(name, _)| shares(&alone(name)));
+            let within = || {
+                let mut within = self.within.iter();
+                let listed = |name| [Listed::Deep, Listed::Name(name), Listed::Deep];
+                within.find(|(name, _)| shares(&listed(name)))
+            };
+            let ending = || {
+                let mut endings = self.extensions.iter();
+                endings.find(|(end, _)| shares(&[Listed::Deep, Listed::Ends(end)]))
+            };
+            found.or_else(within).or_else(ending).map(|(_, rule)| *rule)
+        };
+        named.map(|(_, rule)| *rule).or_else(floating).or_else(|| {
+            let mut rest = self.rest.values().flatten();
+            let found = rest.find(|(segments, _)| {
+                let listed: Vec<Listed<'_>> = segments.iter().map(Listed::from).collect();
+                shares(&listed)
+            });
+            found.map(|(_, rule)| *rule)
         })
     }
 
