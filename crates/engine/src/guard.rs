@@ -7,6 +7,7 @@
 
 mod code;
 mod landing;
+mod listener;
 mod metadata;
 mod reach;
 mod removal;

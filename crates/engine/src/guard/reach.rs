@@ -1,6 +1,6 @@
 //! How far an act reaches: disks, owners, files with two names, Portcullis' own process.
 
-use super::{Findings, Scene, changes};
+use super::{Findings, Scene, changes, listener};
 use crate::act::Act;
 use crate::arg::Arg;
 use crate::effect::Effect;
@@ -50,6 +50,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         let text = arg.written();
         text.len() >= SOCKET.len() && text.contains(SOCKET) || arg.ending.contains(SOCKET)
     };
+    listener::inspect(act, found);
     if act.args.iter().skip(1).any(names_socket) {
         found.about("self_protection", "talks to Portcullis' own socket");
     }
