@@ -18,10 +18,10 @@ pub struct OptionToken {
 }
 
 /// The kinds of values and operands.
-pub const KINDS: [&str; 32] = [
+pub const KINDS: [&str; 34] = [
     "names", "part", "change", "remote", "", "opaque", "read", "write", "output", "delete", "dir",
     "cd", "run", "program", "command", "code", "url", "host", "config", "sed", "awk", "jq", "sql",
-    "name", "text", "pattern", "move", "link", "sub", "number", "list", "path",
+    "name", "text", "pattern", "move", "link", "sub", "number", "list", "path", "into", "tree",
 ];
 
 /// Reads every token of a list of options.

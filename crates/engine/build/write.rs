@@ -327,6 +327,8 @@ fn kind(name: &str) -> &'static str {
     match name {
         "read" => "Read",
         "write" => "Write",
+        "into" => "Into",
+        "tree" => "Tree",
         "output" => "Output",
         "delete" => "Delete",
         "dir" => "Directory",

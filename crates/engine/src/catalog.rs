@@ -311,6 +311,8 @@ impl OptionSpec {
             || matches!(
                 self.kind,
                 ValueKind::Write
+                    | ValueKind::Into
+                    | ValueKind::Tree
                     | ValueKind::Output
                     | ValueKind::Delete
                     | ValueKind::ShellText
@@ -352,7 +354,11 @@ pub enum ValueKind {
     Read,
     /// A path that is created or changed.
     Write,
-    /// The same, where `-` is standard output.
+    /// A file that is created, or the directory that gets what the operands name.
+    Into,
+    /// A directory that is written in under names that are not told.
+    Tree,
+    /// A path that is created or changed, where `-` is standard output.
     Output,
     /// A path that is removed.
     Delete,

@@ -115,6 +115,19 @@ pub enum Target {
     None,
 }
 
+/// What an effect does below its target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Below {
+    /// Nothing: the target is the file.
+    #[default]
+    Nothing,
+    /// If the target is a directory, what lands in it keeps the names of the act's sources.
+    Named,
+    /// The target is a directory, or may be one, and what is done in it has names that are not
+    /// told.
+    Unnamed,
+}
+
 /// One effect of an act with its target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EffectOn {
@@ -126,13 +139,15 @@ pub struct EffectOn {
     pub is_deep: bool,
     /// Whether only names and attributes are looked at.
     pub is_listing: bool,
+    /// What is done below a target that is a directory.
+    pub below: Below,
 }
 
 impl EffectOn {
     /// An effect on one thing.
     #[must_use]
     pub const fn new(effect: Effect, target: Target) -> EffectOn {
-        EffectOn { effect, target, is_deep: false, is_listing: false }
+        EffectOn { effect, target, is_deep: false, is_listing: false, below: Below::Nothing }
     }
 
     /// An effect on nothing in particular.

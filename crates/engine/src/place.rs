@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::act::Act;
-use crate::effect::{Effect, Target};
+use crate::effect::{Below, Effect, EffectOn, Target};
 use crate::world::{World, WorldKind};
 
 /// Where a call runs that does not say where: a directory like no other, so that relative paths
@@ -49,6 +49,8 @@ pub struct Touched {
     pub is_deep: bool,
     /// Whether only names and attributes are looked at.
     pub is_listing: bool,
+    /// What is done below it, if it is a directory.
+    pub below: Below,
 }
 
 impl Ground {
@@ -111,8 +113,13 @@ impl Ground {
 
     /// The files an act touches.
     pub fn touched(&self, act: &Act, world: &dyn World) -> Vec<Touched> {
+        self.touched_by(act, &act.effects, world)
+    }
+
+    /// The files of these effects of an act.
+    pub fn touched_by(&self, act: &Act, effects: &[EffectOn], world: &dyn World) -> Vec<Touched> {
         let mut touched = Vec::new();
-        for on in &act.effects {
+        for on in effects {
             let (written, is_pattern) = match &on.target {
                 Target::Path(written) => (Some(written.as_str()), false),
                 Target::Pattern(written) => (Some(written.as_str()), true),
@@ -129,6 +136,7 @@ impl Ground {
                 is_pattern,
                 is_deep: on.is_deep,
                 is_listing: on.is_listing,
+                below: on.below,
             });
         }
         touched

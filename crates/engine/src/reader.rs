@@ -13,6 +13,7 @@ mod fd;
 pub(crate) mod file;
 mod git;
 mod interpreter;
+mod made;
 mod network;
 mod system;
 mod text;
@@ -95,6 +96,11 @@ pub(crate) fn read(
         "tar" => archive::tar(&mut reading),
         "rsync" => file::rsync(&mut reading),
         "unzip" => archive::unzip(&mut reading),
+        "unpacks" => archive::unpacks(&mut reading),
+        "keys" => made::keys(&mut reading),
+        "renames" => made::renames(&mut reading),
+        "last" => made::last(&mut reading),
+        "temporary" => made::temporary(&mut reading),
         "xargs" => file::xargs(&mut reading),
         "git" => git::git(&mut reading),
         "interpreter" => interpreter::interpreter(&mut reading),

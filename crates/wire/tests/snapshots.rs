@@ -4,7 +4,7 @@
 
 use portcullis_engine::act::Act;
 use portcullis_engine::arg::{Arg, Text};
-use portcullis_engine::effect::{Effect, EffectOn, Target};
+use portcullis_engine::effect::{Below, Effect, EffectOn, Target};
 use portcullis_engine::guard::Finding;
 use portcullis_engine::place::{Place, Touched};
 use portcullis_engine::verdict::{JudgedAct, Outcome, Reason, Suggestion, Tier, Verdict};
@@ -53,6 +53,7 @@ fn publish() -> Verdict {
         is_deep: false,
         is_pattern: false,
         is_listing: false,
+        below: Below::Nothing,
     };
     let judged = JudgedAct {
         act: Box::new(act),

@@ -237,7 +237,7 @@ pub fn value(kind: ValueKind, chance: &mut Chance) -> String {
                 chance.pick(&DIRECTORIES)
             }
         }
-        ValueKind::Write | ValueKind::Output => {
+        ValueKind::Write | ValueKind::Into | ValueKind::Tree | ValueKind::Output => {
             chance.pick(&["made", "/dev/null", "-", "/dev/stdout"])
         }
         ValueKind::ShellText => chance.pick(&["cat", "date", "echo x", "ls -l", "cat -n"]),

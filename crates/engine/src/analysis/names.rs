@@ -22,7 +22,7 @@ const NAMES: usize = 256;
 
 /// A file whose content is read if a name reaches a reader.
 fn read(target: Target, is_deep: bool) -> EffectOn {
-    EffectOn { effect: Effect::Read, target, is_deep, is_listing: false }
+    EffectOn { is_deep, ..EffectOn::new(Effect::Read, target) }
 }
 
 /// A file of which the whole name is known.

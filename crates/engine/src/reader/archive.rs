@@ -2,7 +2,7 @@
 
 use super::Reading;
 use crate::arg::{Arg, Text};
-use crate::effect::{Effect, EffectOn, Target};
+use crate::effect::{Below, Effect, EffectOn, Target};
 use crate::language::{self, Directory, Word};
 use crate::sensitive::{self, Access};
 use crate::usage;
@@ -54,6 +54,11 @@ pub(super) fn tar(reading: &mut Reading<'_, '_>) {
     for on in reading.act.effects.iter_mut().filter(|on| on.effect == Effect::Read) {
         on.is_deep = true;
     }
+    // Nobody says which names are in an archive.
+    let unpacks = found.mode == Some(language::TarMode::Extract);
+    for on in reading.act.effects.iter_mut().filter(|on| unpacks && on.effect == Effect::Write) {
+        on.below = Below::Unnamed;
+    }
     if !runs_or_writes {
         // Writing files is what it is for.
         reading.act.extras.truncate(before);
@@ -67,12 +72,36 @@ pub(super) fn unzip(reading: &mut Reading<'_, '_>) {
         members(reading, &operands);
     }
     let at = operands.iter().position(|arg| arg.prefix().starts_with("-d"));
-    let Some(at) = at.filter(|_| !reading.usage.is_dry) else { return };
+    let Some(at) = at.filter(|_| !reading.usage.is_dry) else { return unpacks(reading) };
     let target = match operands.get(at).and_then(Arg::as_known).and_then(|text| text.get(2..)) {
         Some(attached) if !attached.is_empty() => Target::Path(attached.to_owned()),
         _ => operands.get(at + 1).map_or(Target::Unknown(String::new()), usage::path),
     };
-    reading.act.effects.push(EffectOn::new(Effect::Write, target));
+    reading.act.effects.push(unpacked(target));
+}
+
+/// Programs that unpack into a directory: the one that they are given, or the working directory.
+pub(super) fn unpacks(reading: &mut Reading<'_, '_>) {
+    let is_told = |on: &EffectOn| on.below == Below::Unnamed;
+    let to_stdout = ["-t", "--list", "--to-stdout", "-o", "--create"];
+    if reading.usage.is_dry
+        || reading.usage.is_quiet
+        || reading.usage.has_option(&to_stdout)
+        || !reading.act.has(Effect::Write)
+        || reading.act.effects.iter().any(is_told)
+    {
+        return;
+    }
+    // `unrar x a.rar out/`, `cpio -p out`
+    let passes = reading.usage.has_option(&["-p", "--pass-through"]);
+    let is_directory = |arg: &Arg| passes || arg.prefix().ends_with('/');
+    let target = reading.operands().into_iter().rfind(is_directory);
+    let target = target.map_or(Target::Path(".".to_owned()), |arg| usage::path(&arg));
+    reading.act.effects.push(unpacked(target));
+}
+
+fn unpacked(target: Target) -> EffectOn {
+    EffectOn { below: Below::Unnamed, ..EffectOn::new(Effect::Write, target) }
 }
 
 /// A secret in an archive is one that is shown too.

@@ -40,12 +40,8 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     for &at in &found.start_indices {
         if let Some(arg) = args.get(at) {
             let target = usage::path(arg);
-            reading.act.effects.push(EffectOn {
-                effect: Effect::Read,
-                target,
-                is_deep,
-                is_listing,
-            });
+            let on = EffectOn::new(Effect::Read, target);
+            reading.act.effects.push(EffectOn { is_deep, is_listing, ..on });
         }
     }
     if !found.facts.deletes.is_empty() {
@@ -56,12 +52,8 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     }
     if is_here {
         let target = Target::Path(".".to_owned());
-        reading.act.effects.push(EffectOn {
-            effect: Effect::Read,
-            target,
-            is_deep: true,
-            is_listing: true,
-        });
+        let on = EffectOn::new(Effect::Read, target);
+        reading.act.effects.push(EffectOn { is_deep: true, is_listing: true, ..on });
     }
     let runs = std::mem::take(&mut found.facts.runs);
     let removes = std::mem::take(&mut found.facts.deletes);
@@ -72,7 +64,7 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
         let target = start.map_or(Target::Unknown(String::new()), |start| {
             Target::Path(String::from_utf8_lossy(&start).into_owned())
         });
-        let on = EffectOn { effect: Effect::Delete, target, is_deep: true, is_listing: false };
+        let on = EffectOn { is_deep: true, ..EffectOn::new(Effect::Delete, target) };
         reading.act.effects.push(on);
     }
     let removes_found = |run: &Run| match run {
@@ -424,6 +416,10 @@ pub(super) fn patch(reading: &mut Reading<'_, '_>) {
 
 /// `rsync`: with `--delete` everything in its target may go.
 pub(super) fn rsync(reading: &mut Reading<'_, '_>) {
+    // What a directory holds is what it is asked for.
+    for on in reading.act.effects.iter_mut().filter(|on| on.effect == Effect::Read) {
+        on.is_deep |= matches!(&on.target, Target::Path(path) if path.ends_with('/'));
+    }
     let deletes = reading.usage.options.iter().any(|given| given.name.starts_with("--del"));
     let operands = reading.operands();
     let Some(last) = operands.last().filter(|_| deletes && !reading.usage.is_dry) else { return };

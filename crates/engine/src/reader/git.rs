@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use super::Reading;
+use crate::analysis::Feed;
 use crate::arg::{Arg, Text, escaped};
 use crate::catalog;
-use crate::effect::{Effect, EffectOn, Target};
+use crate::effect::{Below, Effect, EffectOn, Target};
 use crate::glob;
+use crate::language;
 use crate::place;
+use crate::usage;
 
 pub(super) fn git(reading: &mut Reading<'_, '_>) {
     settings(reading);
@@ -21,6 +24,70 @@ pub(super) fn git(reading: &mut Reading<'_, '_>) {
     formats(reading);
     revisions(reading);
     pathspecs(reading);
+    contents(reading);
+    changes_here(reading);
+}
+
+/// Whoever shows what changed below a directory shows its files.
+fn contents(reading: &mut Reading<'_, '_>) {
+    let shows = match reading.subs().next() {
+        Some("diff" | "difftool" | "range-diff") => true,
+        Some("log" | "show" | "whatchanged" | "stash" | "reflog") => {
+            reading.usage.has_option(&[
+                "-p",
+                "-u",
+                "--patch",
+                "-L",
+                "-W",
+                "--patch-with-stat",
+                "--patch-with-raw",
+            ]) || reading.subs().next() == Some("show")
+        }
+        _ => false,
+    };
+    for on in reading.act.effects.iter_mut().filter(|on| shows && on.effect == Effect::Read) {
+        on.is_deep |= matches!(on.target, Target::Path(_) | Target::Pattern(_)) && !on.is_listing;
+    }
+}
+
+/// What changes files below the directory it runs in, or those that a patch names.
+fn changes_here(reading: &mut Reading<'_, '_>) {
+    if reading.usage.is_dry || reading.act.only_reads() {
+        return;
+    }
+    let here = || vec![Target::Path(".".to_owned())];
+    let operands = reading.operands();
+    let is_path = |arg: &&Arg| {
+        let text = arg.prefix();
+        arg.as_known().is_none() || is_whole_tree(text) || text.contains(['/', '.'])
+    };
+    let targets = match reading.subs().next() {
+        Some("clean") if operands.is_empty() => here(),
+        Some("clean") => operands.iter().map(usage::path).collect(),
+        Some("checkout") if !reading.usage.has_option(&["-b", "-B", "--orphan"]) => {
+            let first = operands.iter().take(1).filter(is_path);
+            first.chain(operands.iter().skip(1)).map(usage::path).collect()
+        }
+        Some("apply" | "am") => {
+            let text = match reading.analysis.feed.clone() {
+                Feed::Text(text) if operands.is_empty() => Some(text),
+                Feed::Text(_) | Feed::Nothing | Feed::Pipe { .. } | Feed::Unknown => None,
+            };
+            let root = reading.usage.value_of(&["--directory"]).and_then(Arg::as_known);
+            let root = root.map(|root| format!("{root}/")).unwrap_or_default();
+            let facts = text.map(|text| language::patch_targets(text.as_bytes()).facts());
+            let files = facts.into_iter().flat_map(|facts| [facts.writes, facts.deletes].concat());
+            let named = files
+                .flatten()
+                .map(|path| Target::Path(format!("{root}{}", String::from_utf8_lossy(&path))));
+            here().into_iter().chain(named).collect()
+        }
+        _ => return,
+    };
+    for target in targets {
+        let on = EffectOn::new(Effect::Write, target);
+        reading.act.effects.push(EffectOn { below: Below::Unnamed, ..on });
+    }
 }
 
 /// `-c NAME=VALUE` counts unless the catalog lists the name as harmless.

@@ -45,6 +45,7 @@ pub(super) fn curl(reading: &mut Reading<'_, '_>) {
         sent(reading, &value, is_named);
     }
     told(reading);
+    saved(reading);
     let only_asks = reading.usage.has_option(&["-G", "--get"])
         && !reading.usage.has_option(&["-F", "--form", "-T", "--upload-file"])
         && !reading.usage.has_option(&methods);
@@ -57,6 +58,21 @@ pub(super) fn curl(reading: &mut Reading<'_, '_>) {
     {
         reading.unknown("no address is given");
     }
+}
+
+/// What is saved under a name of its own lies in the directory for all of them.
+fn saved(reading: &mut Reading<'_, '_>) {
+    let Some(directory) = reading.usage.value_of(&["--output-dir"]).and_then(Arg::as_known) else {
+        return;
+    };
+    let outputs =
+        reading.usage.options.iter().filter(|given| matches!(given.name, "-o" | "--output"));
+    let names = outputs.filter_map(|given| given.value.as_ref()?.as_known());
+    let paths =
+        names.filter(|name| !name.starts_with('/')).map(|name| format!("{directory}/{name}"));
+    let made: Vec<EffectOn> =
+        paths.map(|path| EffectOn::new(Effect::Write, Target::Path(path))).collect();
+    reading.act.effects.extend(made);
 }
 
 /// Options whose values may name files: a jar of cookies, headers, and what is said at the end.

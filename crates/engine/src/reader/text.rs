@@ -56,6 +56,16 @@ pub(super) fn awk(reading: &mut Reading<'_, '_>) {
         facts.merge(read);
     }
     reading.take(facts);
+    let includes = |given: &usage::GivenOption| {
+        matches!(given.name, "-i" | "--include")
+            && given.value.as_ref().is_some_and(|value| value.as_known() == Some("inplace"))
+    };
+    if reading.usage.options.iter().any(includes) {
+        let is_read = |on: &&EffectOn| on.effect == Effect::Read && on.target != Target::None;
+        let files: Vec<EffectOn> = reading.act.effects.iter().filter(is_read).cloned().collect();
+        let written = files.into_iter().map(|on| EffectOn { effect: Effect::Write, ..on });
+        reading.act.effects.extend(written);
+    }
 }
 
 /// What an awk program may choose: every text in it, and every variable it is given.

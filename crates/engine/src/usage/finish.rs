@@ -141,12 +141,8 @@ impl Reader<'_> {
         {
             let target = Target::Path(".".to_owned());
             let is_listing = entry.operands.iter().all(|role| role.kind != ValueKind::Read);
-            self.usage.effects.push(EffectOn {
-                effect: Effect::Read,
-                target,
-                is_deep: true,
-                is_listing,
-            });
+            let on = EffectOn::new(Effect::Read, target);
+            self.usage.effects.push(EffectOn { is_deep: true, is_listing, ..on });
         }
     }
 

@@ -185,8 +185,10 @@ impl<'a> Reader<'a> {
     /// Whether a reader that is given this operand is not reading any more: one more word names
     /// what it writes.
     fn writes_beside(&self, role: Role) -> bool {
-        matches!(role.kind, ValueKind::Write | ValueKind::Output)
-            && role.count == '?'
+        matches!(
+            role.kind,
+            ValueKind::Write | ValueKind::Into | ValueKind::Tree | ValueKind::Output
+        ) && role.count == '?'
             && reads_only(self.entry.effects)
     }
 

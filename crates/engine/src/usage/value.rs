@@ -3,7 +3,7 @@
 use super::{Given, Reader, reads_only};
 use crate::arg::{self, Arg, Text};
 use crate::catalog::ValueKind;
-use crate::effect::{Effect, EffectOn, Target};
+use crate::effect::{Below, Effect, EffectOn, Target};
 
 impl Reader<'_> {
     /// Notes a value or operand with what its kind does.
@@ -18,7 +18,9 @@ impl Reader<'_> {
             ValueKind::Remote => remote(arg),
             ValueKind::Read if is_address(arg) => Effect::Connect,
             ValueKind::Read if self.edits.is_some() && !is_option => Effect::Write,
-            ValueKind::Write if !is_stream(arg) => Effect::Write,
+            ValueKind::Write | ValueKind::Into | ValueKind::Tree if !is_stream(arg) => {
+                Effect::Write
+            }
             ValueKind::Output if !is_stream(arg) && arg.as_known() != Some("-") => Effect::Write,
             ValueKind::Link => Effect::Write,
             ValueKind::Delete | ValueKind::Move => Effect::Delete,
@@ -37,6 +39,8 @@ impl Reader<'_> {
             | ValueKind::WorkingDirectory
             | ValueKind::Change
             | ValueKind::Write
+            | ValueKind::Into
+            | ValueKind::Tree
             | ValueKind::Output => Effect::Read,
         };
         let is_host = matches!(kind, ValueKind::Url | ValueKind::Host);
@@ -68,10 +72,23 @@ impl Reader<'_> {
             let (effect, target) = (Effect::Read, target.clone());
             self.usage.effects.push(EffectOn { is_deep: true, ..EffectOn::new(effect, target) });
         }
-        if self.entry.also_reads && effect == Effect::Write && !is_option {
+        let is_read_too = self.entry.also_reads || kind == ValueKind::Tree;
+        if is_read_too && effect == Effect::Write && !is_option {
             self.usage.effects.push(EffectOn::new(Effect::Read, target.clone()));
         }
-        self.usage.effects.push(EffectOn { effect, target, is_deep: false, is_listing });
+        // What is moved away takes along what lies below it, and who rewrites files rewrites those
+        // of a directory too.
+        let is_tree = matches!(kind, ValueKind::Tree | ValueKind::Move)
+            || kind == ValueKind::Read && effect == Effect::Write;
+        let below = if kind == ValueKind::Into {
+            Below::Named
+        } else if is_tree {
+            Below::Unnamed
+        } else {
+            Below::Nothing
+        };
+        let on = EffectOn::new(effect, target);
+        self.usage.effects.push(EffectOn { is_listing, below, ..on });
         self.usage.values.push(Given { kind, arg: arg.clone(), at });
     }
 
@@ -86,6 +103,8 @@ impl Reader<'_> {
                     matches!(
                         kind,
                         ValueKind::Write
+                            | ValueKind::Into
+                            | ValueKind::Tree
                             | ValueKind::Output
                             | ValueKind::Delete
                             | ValueKind::Move
@@ -112,7 +131,11 @@ fn target(kind: ValueKind, effect: Effect, arg: &Arg) -> Target {
         ValueKind::ShellText | ValueKind::Code | ValueKind::Program | ValueKind::Change => {
             Target::None
         }
-        ValueKind::Write | ValueKind::Output if effect == Effect::Read => Target::None,
+        ValueKind::Write | ValueKind::Into | ValueKind::Tree | ValueKind::Output
+            if effect == Effect::Read =>
+        {
+            Target::None
+        }
         ValueKind::Opaque
         | ValueKind::Pattern
         | ValueKind::Sub
@@ -122,6 +145,8 @@ fn target(kind: ValueKind, effect: Effect, arg: &Arg) -> Target {
         | ValueKind::Config
         | ValueKind::Read
         | ValueKind::Write
+        | ValueKind::Into
+        | ValueKind::Tree
         | ValueKind::Output
         | ValueKind::Delete
         | ValueKind::Directory
