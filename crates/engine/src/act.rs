@@ -45,6 +45,9 @@ pub struct Act {
     pub extras: Vec<usize>,
     /// The options that are given, as the catalog names them.
     pub options: Few<&'static str, 4>,
+    /// Files that it may change or remove where its words are not known, by what these may stand
+    /// for. Only what is stricter than the mode may look at this.
+    pub may_change: Vec<EffectOn>,
     /// Files that it may name on its output, where somebody gets that.
     pub prints: Vec<EffectOn>,
     /// Which words of what it prints may begin with a dash, where somebody gets them.

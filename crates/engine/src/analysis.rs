@@ -5,6 +5,7 @@
 //! stand, and text that will run is parsed again (`peel.rs`).
 
 mod arithmetic;
+mod changed;
 mod compound;
 mod counts;
 pub(crate) mod dashes;

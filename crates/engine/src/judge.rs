@@ -8,6 +8,7 @@ mod always;
 mod cover;
 mod exec;
 mod facts;
+mod held;
 mod informed;
 mod ladder;
 mod opened;
@@ -99,6 +100,8 @@ pub(crate) struct Bench<'a> {
     /// Rules for the tools that write, and for those that read: a shell does both.
     writers: CallRules<'a>,
     readers: CallRules<'a>,
+    /// Rules for patches: some commands apply one.
+    patchers: CallRules<'a>,
     pub(crate) custom: Option<&'a Arc<dyn CustomTool>>,
     asked: Asked,
     has_fault: bool,
@@ -141,6 +144,7 @@ impl<'a> Bench<'a> {
                 empty()
             },
             readers: if is_shell { CallRules::of_names(lists, &["Read"]) } else { empty() },
+            patchers: if is_shell { CallRules::of_names(lists, &["Patch"]) } else { empty() },
             custom,
             asked: tool::ask_custom(spec, custom, &call.input),
             has_fault: found.fault.is_some(),

@@ -315,6 +315,7 @@ fn take(
     }
     analysis.give_names(&mut act);
     analysis.give_removed(&mut act);
+    analysis.give_changed(&mut act);
     analysis.suspect(&act, usage);
     inner.extend(grave::among(&act, usage));
     analysis.name_files(&mut act, Some(usage));

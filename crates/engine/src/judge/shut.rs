@@ -1,10 +1,11 @@
 //! What shuts an act out before any rule allows it: the lists of `[paths]`, and hopelessness.
 
 use super::facts::is_stream;
+use super::held::Access;
 use super::{Bench, Facts};
 use crate::effect::Effect;
 use crate::guard::{Finding, is_whole_home};
-use crate::place::Touched;
+use crate::place::{self, Place, Touched};
 use crate::rule::paths::Meant;
 use crate::tool::ToolKind;
 
@@ -15,29 +16,52 @@ impl Bench<'_> {
         if !self.policy.gates.has_denials && !paths.refuses_absolute {
             return None;
         }
-        let is_shell = self.spec.kind == ToolKind::Shell;
+        if self.spec.kind == ToolKind::Shell {
+            return self.held(facts).into_iter().find_map(|held| {
+                let is_write = held.access == Access::Write;
+                self.shut_out(&held.place, held.meant, is_write, &held.written)
+            });
+        }
         let perhaps: Vec<Touched> =
             self.ground.perhaps(&facts.act, &facts.touched, self.world).collect();
         let touched = facts.touched.iter().chain(&perhaps);
         for touched in touched.filter(|touched| !is_stream(touched)) {
             let what = &touched.written;
-            if paths.refuses_absolute && !is_shell && what.starts_with(['/', '~']) {
+            if paths.refuses_absolute && what.starts_with(['/', '~']) {
                 return Some(("paths.absolute", format!("`{what}` is an absolute path")));
             }
             let Some(place) = &touched.place else { continue };
             let is_write = matches!(touched.effect, Effect::Write | Effect::Delete);
-            let meant = if is_write && touched.is_deep { Meant::Tree } else { self.meant() };
-            let (ground, world) = (self.ground, self.world);
-            if self.policy.gates.forbids(place, meant, ground, world) {
-                return Some(("paths.forbidden", format!("`{what}` is forbidden")));
+            let found = self.shut_out(place, self.meant(), is_write, what);
+            if found.is_some() {
+                return found;
             }
-            if self.policy.gates.denies(is_write, place, meant, ground, world) {
-                let list = if is_write { "paths.write" } else { "paths.read" };
-                return Some((list, format!("`{what}` is on the deny list of `{list}`")));
-            }
-            if paths.is_jail && !self.ground.holds(place) {
-                return Some(("paths.jail", format!("`{what}` lies outside the workspace")));
-            }
+        }
+        None
+    }
+
+    /// The list that shuts a place out.
+    fn shut_out(
+        &self,
+        place: &Place,
+        meant: Meant,
+        is_write: bool,
+        what: &str,
+    ) -> Option<(&'static str, String)> {
+        let (gates, ground, world) = (&self.policy.gates, self.ground, self.world);
+        if gates.forbids(place, meant, ground, world) {
+            return Some(("paths.forbidden", format!("`{what}` is forbidden")));
+        }
+        if gates.denies(is_write, place, meant, ground, world) {
+            let list = if is_write { "paths.write" } else { "paths.read" };
+            return Some((list, format!("`{what}` is on the deny list of `{list}`")));
+        }
+        // A name in a directory that is not known lies nowhere in particular.
+        if self.policy.paths.is_jail
+            && !ground.holds(place)
+            && !place::is_within(&place.normalised, "/-")
+        {
+            return Some(("paths.jail", format!("`{what}` lies outside the workspace")));
         }
         None
     }

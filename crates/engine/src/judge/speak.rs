@@ -5,16 +5,16 @@ use std::cell::Cell;
 use portcullis_shell::Span;
 
 use super::cover::{known, without};
-use super::facts::is_stream;
+use super::held::{Access, Held};
 use super::spellings::without_version;
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
 use crate::analysis::Heard;
 use crate::arg::{Arg, Text};
 use crate::catalog;
-use crate::effect::{Effect, Target};
 use crate::guard;
-use crate::place::{Place, Touched};
+use crate::lists;
+use crate::place::Place;
 use crate::rule::paths::Meant;
 use crate::rule::{Behind, CallRules, Command, Glance, Input, Rule};
 use crate::tool::ToolKind;
@@ -70,7 +70,7 @@ impl<'a> Bench<'a> {
     /// What the rules of an outcome say at all.
     pub(super) fn said_by(&self, outcome: Outcome) -> Said<'a> {
         let any = self.rules.any(outcome);
-        let others = [&self.writers, &self.readers];
+        let others = [&self.writers, &self.readers, &self.patchers];
         let is_silent = any.is_none() && others.iter().all(|rules| rules.any(outcome).is_none());
         Said { any, whole: self.rules.whole(outcome), is_silent }
     }
@@ -154,50 +154,40 @@ impl<'a> Bench<'a> {
         if said.is_some() || facts.touched.is_empty() && act.code.is_empty() {
             return said;
         }
-        let mut touched = facts.touched.iter().filter(|touched| !is_stream(touched));
-        touched
-            .find_map(|touched| self.speaking_of_file(outcome, touched))
-            .or_else(|| {
-                if act.perhaps_in.is_empty() {
-                    return None;
-                }
-                let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
-                perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
+        let patches = patches(act).then_some(&self.patchers);
+        if let Some(rule) = patches.and_then(|rules| rules.whole(outcome)) {
+            return Some(rule);
+        }
+        let held = self.held(facts);
+        held.iter().find_map(|held| self.speaking_of_held(outcome, held, patches)).or_else(|| {
+            let names = act.code.iter().flat_map(|text| guard::names_in_code(text));
+            let directory = act.directory.as_deref().unwrap_or("/");
+            names.into_iter().find_map(|name| {
+                let place = self.ground.place(name, directory, self.world)?;
+                let speaks = |rules: &CallRules<'a>| {
+                    let (ground, world) = (self.ground, self.world);
+                    rules.speaks_of_path(outcome, &place, Meant::File, ground, world)
+                };
+                speaks(&self.readers).or_else(|| speaks(&self.writers))
             })
-            .or_else(|| self.speaking_of_names(outcome, act))
+        })
     }
 
-    /// The rule that speaks about a file which inline code names, or whose directory alone is not
-    /// known.
-    fn speaking_of_names(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
-        let speaks = |rules: &CallRules<'a>, path: &str, directory: &str| {
-            let place = self.ground.place(path, directory, self.world)?;
-            rules.speaks_of_path(outcome, &place, Meant::File, self.ground, self.world)
+    /// The rule of the reading, writing or patching tools that speaks about a file of a command.
+    fn speaking_of_held(
+        &self,
+        outcome: Outcome,
+        held: &Held,
+        patches: Option<&CallRules<'a>>,
+    ) -> Option<&'a Rule> {
+        let rules = match held.access {
+            Access::Read => &self.readers,
+            Access::Write => &self.writers,
+            Access::Named => return None,
         };
-        let directory = act.directory.as_deref().unwrap_or("/");
-        let in_code =
-            act.code.iter().flat_map(|text| guard::names_in_code(text)).find_map(|name| {
-                let read = speaks(&self.readers, name, directory);
-                read.or_else(|| speaks(&self.writers, name, directory))
-            });
-        in_code.or_else(|| {
-            act.effects.iter().find_map(|on| {
-                let Target::Unknown(pattern) = &on.target else { return None };
-                let (_, name) = pattern.rsplit_once('/')?;
-                let is_known = !name.is_empty() && !name.contains(['*', '?', '[', '\\']);
-                let rules = match on.effect {
-                    Effect::Write | Effect::Delete => &self.writers,
-                    Effect::Read if !on.is_listing => &self.readers,
-                    Effect::Read
-                    | Effect::Query
-                    | Effect::Change
-                    | Effect::Execute
-                    | Effect::Connect
-                    | Effect::Escalate
-                    | Effect::Unknown => return None,
-                };
-                is_known.then(|| speaks(rules, name, "/-"))?
-            })
+        let patches = patches.filter(|_| held.access == Access::Write);
+        [Some(rules), patches].into_iter().flatten().find_map(|rules| {
+            rules.speaks_of_path(outcome, &held.place, held.meant, self.ground, self.world)
         })
     }
 
@@ -249,26 +239,13 @@ impl<'a> Bench<'a> {
             denying: speaks(Outcome::Deny, denies, begins_deny),
         }
     }
+}
 
-    /// The rule of the writing or reading tools that speaks about a file a command touches.
-    fn speaking_of_file(&self, outcome: Outcome, touched: &Touched) -> Option<&'a Rule> {
-        let place = touched.place.as_ref()?;
-        let (rules, meant) = match touched.effect {
-            Effect::Write | Effect::Delete if touched.is_pattern && !touched.is_deep => {
-                (&self.writers, Meant::Pattern)
-            }
-            Effect::Read if touched.is_pattern && !touched.is_listing => {
-                (&self.readers, Meant::Pattern)
-            }
-            Effect::Write | Effect::Delete if touched.is_deep => (&self.writers, Meant::Tree),
-            Effect::Write | Effect::Delete | Effect::Change => (&self.writers, Meant::File),
-            Effect::Read if touched.is_listing => return None,
-            Effect::Read if touched.is_deep => (&self.readers, Meant::Tree),
-            Effect::Read | Effect::Execute | Effect::Connect => (&self.readers, Meant::File),
-            Effect::Query | Effect::Escalate | Effect::Unknown => return None,
-        };
-        rules.speaks_of_path(outcome, place, meant, self.ground, self.world)
-    }
+/// Whether an act applies a patch, so that rules about patches speak of it.
+fn patches(act: &Act) -> bool {
+    let Some(name) = act.base_name() else { return false };
+    let applies = |arg: &Arg| matches!(arg.as_known(), Some("apply" | "am"));
+    lists::PATCHERS.contains(&name) || name == "git" && act.args.iter().skip(1).any(applies)
 }
 
 /// What may stand behind the words of an act: a program that runs others adds what it gets.

@@ -1,0 +1,256 @@
+//! Held: which files of a shell act a rule or gate about files is held against.
+//!
+//! Deny and ask rules for files, the lists of `[paths]` and the jail all ask here, so that none
+//! of them knows a file of an act which another one misses. What may be one of several files is
+//! held as all of them: nobody but those who are stricter than the mode looks at this.
+
+use super::facts::is_stream;
+use super::{Bench, Facts};
+use crate::act::Act;
+use crate::effect::{Below, Effect, Target};
+use crate::lists;
+use crate::place::{self, Place, Touched};
+use crate::rule::paths::Meant;
+
+/// One file, or some, of an act.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    /// Where they are.
+    pub(super) place: Place,
+    /// How the place is meant.
+    pub(super) meant: Meant,
+    /// What is done to them.
+    pub(super) access: Access,
+    /// What the act writes for them.
+    pub(super) written: String,
+}
+
+/// What is done to files, as rules and gates tell it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// They are read.
+    Read,
+    /// They are named, or only looked at: gates count that as reading, rules do not.
+    Named,
+    /// They are created, changed or removed.
+    Write,
+}
+
+impl Bench<'_> {
+    /// The files of an act, wherever it may run.
+    pub(super) fn held(&self, facts: &Facts) -> Vec<Held> {
+        let act = &facts.act;
+        let mut held = Vec::new();
+        for touched in facts.touched.iter().filter(|touched| !is_stream(touched)) {
+            self.hold(touched, facts, &mut held);
+        }
+        if !act.perhaps_in.is_empty() {
+            for touched in self.ground.perhaps(act, &facts.touched, self.world) {
+                self.hold(&touched, facts, &mut held);
+            }
+        }
+        for on in &act.effects {
+            if let Target::Unknown(pattern) = &on.target {
+                self.hold_unknown(pattern, access(on.effect, on.is_listing), act, &mut held);
+            }
+        }
+        let may_change = self.ground.touched_by(act, &act.may_change, self.world);
+        for touched in may_change.iter().filter(|touched| !is_stream(touched)) {
+            self.hold(touched, facts, &mut held);
+        }
+        held
+    }
+
+    fn hold(&self, touched: &Touched, facts: &Facts, held: &mut Vec<Held>) {
+        let Some(place) = &touched.place else { return };
+        let access = access(touched.effect, touched.is_listing);
+        let is_write = access == Access::Write;
+        if is_write && touched.below == Below::Named && !is_elsewhere(&facts.act, &touched.written)
+        {
+            return self.land(place, touched, facts, held);
+        }
+        let meant = match (touched.is_pattern, touched.is_deep) {
+            _ if access == Access::Named => Meant::File,
+            (true, true) => Meant::PatternTree,
+            (true, false) if touched.below == Below::Unnamed => Meant::PatternTree,
+            (true, false) => Meant::Pattern,
+            (false, true) => Meant::Tree,
+            (false, false) if is_write && touched.below == Below::Unnamed => self.inside(place),
+            (false, false) => Meant::File,
+        };
+        held.push(Held { place: place.clone(), meant, access, written: touched.written.clone() });
+    }
+
+    /// How a directory is meant in which something is done under names that are not told: as the
+    /// whole tree, but what is done in the whole workspace is not done to each of its files.
+    fn inside(&self, place: &Place) -> Meant {
+        let is_root = |path: &str| path == &*self.ground.root || self.is_root(path);
+        let is_workspace =
+            is_root(&place.normalised) || place.resolved.as_deref().is_some_and(is_root);
+        if is_workspace { Meant::Search } else { Meant::Tree }
+    }
+
+    fn is_root(&self, path: &str) -> bool {
+        self.ground.workspace.iter().any(|root| root == path)
+    }
+
+    /// What is copied, moved, linked or fetched to a place: under that name, or into it.
+    fn land(&self, place: &Place, touched: &Touched, facts: &Facts, held: &mut Vec<Held>) {
+        let act = &facts.act;
+        let written = touched.written.as_str();
+        let has = |names: &[&str]| names.iter().any(|name| act.options.contains(name));
+        let becomes = has(&["-T", "--no-target-directory"]);
+        let mut add = |place: Option<Place>, meant| {
+            let held_place = place.map(|place| Held {
+                place,
+                meant,
+                access: Access::Write,
+                written: written.to_owned(),
+            });
+            held.extend(held_place);
+        };
+        let sources = sources(facts);
+        let is_deep = touched.is_deep || sources.iter().any(|source| source.is_deep);
+        // A directory that is there for certain gets what lands in it and is not replaced.
+        let is_there = !becomes
+            && (place::is_within(&self.ground.cwd, &place.normalised)
+                || act
+                    .directory
+                    .as_deref()
+                    .is_some_and(|cwd| place::is_within(cwd, &place.normalised)));
+        if touched.is_pattern {
+            return add(Some(place.clone()), Meant::PatternTree);
+        }
+        if !is_there {
+            add(Some(place.clone()), if is_deep { Meant::Tree } else { Meant::Search });
+        }
+        let is_several = sources.len() > 1 || has(&["-t", "--target-directory"]);
+        if becomes || !is_several && !is_there && self.is_file(written, &place.normalised) {
+            return;
+        }
+        if sources.is_empty() {
+            add(Some(place.clone()), self.inside(place));
+        }
+        for source in sources {
+            let meant = match (source.is_pattern, is_deep) {
+                (true, true) => Meant::PatternTree,
+                (true, false) => Meant::Pattern,
+                (false, true) => Meant::Tree,
+                (false, false) => Meant::File,
+            };
+            match source.name {
+                Some(name) => {
+                    let joined = [place.normalised.as_str(), "/", name.as_str()].concat();
+                    add(self.ground.place(&joined, "/", self.world), meant);
+                    if has(&["--parents", "-R", "--relative"]) && !source.written.starts_with('/') {
+                        let joined = [place.normalised.as_str(), "/", source.written].concat();
+                        add(self.ground.place(&joined, "/", self.world), meant);
+                    }
+                }
+                // Everything that a directory holds, or a name that is not known.
+                None if is_deep => add(Some(place.clone()), Meant::Tree),
+                None => {
+                    let joined = [place.normalised.as_str(), "/*"].concat();
+                    add(self.ground.place(&joined, "/", self.world), Meant::Pattern);
+                }
+            }
+        }
+    }
+
+    /// Whether a target is a file by its ending, and no directory as far as the world tells.
+    fn is_file(&self, written: &str, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or_default().trim_start_matches('.');
+        let has_ending = name.rsplit_once('.').is_some_and(|(_, ending)| ending != "d");
+        has_ending && !written.ends_with(['/', '.']) && self.world.names(path).is_none()
+    }
+
+    /// A path that is not known before the act runs: whatever may follow what is known of it.
+    fn hold_unknown(&self, pattern: &str, access: Access, act: &Act, held: &mut Vec<Held>) {
+        let directories = || {
+            let here = act.directory.as_deref().into_iter();
+            here.chain(act.perhaps_in.iter().map(|directory| &**directory))
+        };
+        let mut add = |path: &str, directory: &str, meant| {
+            let written = path.to_owned();
+            let place = self.ground.place(path, directory, self.world);
+            held.extend(place.map(|place| Held { place, meant, access, written }));
+        };
+        if !pattern.is_empty() && !pattern.starts_with(['*', '?', '[']) {
+            let is_rooted = pattern.starts_with(['/', '~']);
+            let rooted = is_rooted.then_some("/");
+            for directory in rooted.into_iter().chain(directories().filter(|_| !is_rooted)) {
+                add(pattern, directory, Meant::PatternTree);
+            }
+        } else if access == Access::Write {
+            // Where it works, everything is below a directory that a rule may name.
+            for directory in directories().filter(|directory| !self.is_root(directory)) {
+                if *directory != *self.ground.root {
+                    add(directory, "/", Meant::Search);
+                }
+            }
+        }
+        // Only the directories are not known, or only how the name begins.
+        let name = pattern.rsplit('/').next().unwrap_or_default();
+        let is_told = pattern.contains('/') || name.starts_with('*') && name.contains('.');
+        if is_told && !name.is_empty() {
+            add(name, "/-", Meant::File);
+        }
+    }
+}
+
+/// What is done to a file.
+const fn access(effect: Effect, is_listing: bool) -> Access {
+    match effect {
+        Effect::Write | Effect::Delete | Effect::Change => Access::Write,
+        Effect::Read | Effect::Execute | Effect::Connect if !is_listing => Access::Read,
+        Effect::Read
+        | Effect::Execute
+        | Effect::Connect
+        | Effect::Query
+        | Effect::Escalate
+        | Effect::Unknown => Access::Named,
+    }
+}
+
+/// Whether a target lies on another host.
+fn is_elsewhere(act: &Act, written: &str) -> bool {
+    let before = written.split('/').next().unwrap_or_default();
+    before.contains(':')
+        && act.base_name().is_some_and(|name| lists::REMOTE_COPIERS.contains(&name))
+}
+
+/// What lands somewhere, by its name.
+struct Source<'f> {
+    /// Its name there; none where it is not known, or where it is all that a directory holds.
+    name: Option<String>,
+    written: &'f str,
+    is_pattern: bool,
+    is_deep: bool,
+}
+
+fn sources(facts: &Facts) -> Vec<Source<'_>> {
+    let mut sources: Vec<Source<'_>> = Vec::new();
+    for touched in &facts.touched {
+        if touched.effect != Effect::Read || touched.is_listing {
+            continue;
+        }
+        let written = touched.written.as_str();
+        let path = written.trim_end_matches('/');
+        let name = path.rsplit(['/', ':']).next().unwrap_or_default();
+        let is_content = matches!(name, "" | "." | "..")
+            || written.ends_with('/') && touched.is_deep && facts.act.is_named("rsync");
+        let name = (!is_content).then(|| name.to_owned());
+        let (is_pattern, is_deep) = (touched.is_pattern, touched.is_deep);
+        sources.push(Source { name, written, is_pattern, is_deep });
+    }
+    // What is fetched is named as the last part of its address.
+    for on in &facts.act.effects {
+        let Target::Host(address) = &on.target else { continue };
+        let path = address.split_once("://").map_or(address.as_str(), |(_, path)| path);
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let name = path.split_once('/').and_then(|(_, path)| path.rsplit('/').next());
+        let name = name.filter(|name| !name.is_empty()).map(str::to_owned);
+        sources.push(Source { name, written: "", is_pattern: false, is_deep: false });
+    }
+    sources
+}
