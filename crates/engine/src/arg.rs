@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use portcullis_shell::{List, Part, PartKind, Place, Span, TaintKind, Tree, Value, Word};
 
+pub use braces::Budget;
 use shape::{Braces, Shape};
 
 use crate::analysis::Sets;
@@ -127,6 +128,8 @@ pub struct Known<'a> {
     pub round: &'a [(&'a str, &'a str)],
     /// What the script sets, where one number is as good as another.
     pub numbers: Option<&'a Sets>,
+    /// How many words braces may still stand for.
+    pub budget: &'a Budget,
 }
 
 /// The arguments a list of words stands for.

@@ -56,6 +56,13 @@ impl Walk<'_, '_> {
         self.analysis.found.syntax.push((syntax, span));
     }
 
+    /// What the script knows here that words may refer to.
+    pub(super) fn known(&self) -> arg::Known<'_> {
+        let Analysis { state, braces, .. } = &*self.analysis;
+        let (directory, homes) = (state.here(), &state.homes);
+        arg::Known { directory, homes, round: &[], numbers: None, budget: braces }
+    }
+
     /// Adds the arguments of one word; none of them begins with a dash if it is an operand.
     pub(super) fn add_args(
         &self,
@@ -69,11 +76,8 @@ impl Walk<'_, '_> {
             to.push(Arg { span, is_operand, ..arg });
             return;
         }
-        let state = &self.analysis.state;
-        let directory = state.here();
-        let known = arg::Known { directory, homes: &state.homes, round: &[], numbers: None };
         let from = to.len();
-        arg::add_word(self.tree, word, known, to);
+        arg::add_word(self.tree, word, self.known(), to);
         for arg in to.iter_mut().skip(from) {
             arg.is_operand = is_operand;
             arg.span = self.within.unwrap_or(arg.span);
@@ -81,10 +85,7 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn args(&self, words: &[portcullis_shell::Word]) -> Vec<Arg> {
-        let state = &self.analysis.state;
-        let directory = state.here();
-        let known = arg::Known { directory, homes: &state.homes, round: &[], numbers: None };
-        let mut args = arg::of_words(self.tree, words, known);
+        let mut args = arg::of_words(self.tree, words, self.known());
         if let Some(within) = self.within {
             for arg in &mut args {
                 arg.span = within;
