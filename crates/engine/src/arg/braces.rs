@@ -9,10 +9,7 @@ use super::shape::{Braces, Shape};
 use super::{Known, Text, lossless};
 
 /// How many words are made of one.
-const MOST_WORDS: usize = 64;
-
-/// How many words are made of all of one call.
-const MOST_OF_ALL: usize = 4096;
+const MOST_WORDS: usize = 256;
 
 /// How many words the braces of one call may still stand for: each of them is held against the
 /// lists by itself. None is left once some braces stood for too many.
@@ -21,11 +18,14 @@ pub struct Budget(Cell<usize>);
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget(Cell::new(MOST_OF_ALL))
+        Budget(Cell::new(Budget::WORDS))
     }
 }
 
 impl Budget {
+    /// How many words the braces of one call stand for at most.
+    pub const WORDS: usize = 4096;
+
     /// Whether some braces stood for more words than were looked at.
     pub(crate) fn is_spent(&self) -> bool {
         self.0.get() == 0
@@ -71,9 +71,8 @@ pub(super) fn texts(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Vec<(T
         )
     };
     let members = || {
-        let words = |part: &Part| match part.kind {
-            PartKind::Brace(words) => tree.list(words),
-            _ => &[],
+        let words = |part: &Part| {
+            if let PartKind::Brace(words) = part.kind { tree.list(words) } else { &[] }
         };
         parts.iter().flat_map(words)
     };
@@ -97,8 +96,8 @@ pub(super) fn texts(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Vec<(T
             None => (Text::Any(String::new()), ending(tree, parts, first.as_deref())),
         }
     };
-    let chosen = choices(tree, parts).filter(|chosen| known.budget.take(chosen.len()));
-    let Some(chosen) = chosen else {
+    let chosen = if known.budget.is_spent() { None } else { choices(tree, parts) };
+    let Some(chosen) = chosen.filter(|chosen| known.budget.take(chosen.len())) else {
         known.budget.spend();
         return Some(vec![(Text::Any(String::new()), String::new())]);
     };
@@ -127,10 +126,12 @@ fn of_sequence(text: &[u8]) -> Vec<Vec<Member>> {
 fn choices(tree: &Tree, parts: &[Part]) -> Option<Vec<VecDeque<Member>>> {
     let mut chosen: Vec<VecDeque<Member>> = vec![VecDeque::new()];
     for part in parts {
-        let ways = match part.kind {
-            PartKind::Brace(words) => of_pair(tree, tree.list(words))?,
-            PartKind::Sequence => of_sequence(tree.text(part.span)),
-            _ => continue,
+        let ways = if let PartKind::Brace(words) = part.kind {
+            of_pair(tree, tree.list(words))?
+        } else if matches!(part.kind, PartKind::Sequence) {
+            of_sequence(tree.text(part.span))
+        } else {
+            continue;
         };
         if chosen.len() * ways.len() > MOST_WORDS {
             return None;
