@@ -7,7 +7,7 @@ use super::simple::printed;
 use super::strays::Strays;
 use super::{Analysis, Syntax};
 use crate::act::Act;
-use crate::arg::{self, Arg};
+use crate::arg::{self, Arg, Text};
 use crate::effect::Effect;
 use crate::lists;
 
@@ -71,9 +71,8 @@ impl Walk<'_, '_> {
         to: &mut Vec<Arg>,
     ) {
         // Most words are one text, whatever the script knows.
-        if let Some(arg) = arg::of_text(self.tree, self.source, word) {
-            let span = self.within.unwrap_or(arg.span);
-            to.push(Arg { span, is_operand, ..arg });
+        if let Some(text) = arg::text(self.tree, self.source, word) {
+            to.push(Arg { is_operand, ..Arg::new(Text::Known(text), self.span(word.span)) });
             return;
         }
         let from = to.len();
