@@ -38,6 +38,7 @@ use std::sync::Arc;
 use portcullis_shell::{Dialect, Reader, Refusal, Span, hazards};
 
 use crate::act::{Act, ActKind, Note};
+use crate::arg::Budget;
 use crate::effect::{Effect, EffectOn};
 use crate::place::Ground;
 use crate::usage::Unknown;
@@ -109,6 +110,7 @@ pub fn analyse(text: &str, dialect: Dialect, ground: &Ground, world: &dyn World)
     analysis.unread_rest(text);
     analysis.find_own();
     analysis.tell_directories();
+    analysis.found.is_cut |= analysis.braces.is_spent();
     analysis.found
 }
 
@@ -164,6 +166,8 @@ pub(crate) struct Analysis<'g> {
     hears_builder: bool,
     /// How many names may still be looked up that the script could put together.
     pub(crate) looks: usize,
+    /// How many words braces may still stand for.
+    pub(crate) braces: Budget,
     /// Whether the command at hand declares arrays whose subscripts are texts.
     pub(crate) declares_tables: bool,
     /// Which words on the standard input of the command at hand may begin with a dash.
@@ -204,6 +208,7 @@ impl<'g> Analysis<'g> {
             told: Vec::new(),
             hears_builder: false,
             looks: joined::LOOKS,
+            braces: Budget::default(),
             declares_tables: false,
             piped: Dashes::Anywhere,
             listeners: 0,

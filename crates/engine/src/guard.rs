@@ -18,7 +18,7 @@ pub(crate) use code::names as names_in_code;
 pub(crate) use removal::{is_system, is_whole_home};
 
 use crate::act::{Act, ActKind};
-use crate::effect::Effect;
+use crate::effect::{Effect, Effects};
 use crate::place::{Ground, Touched};
 use crate::verdict::{Outcome, Tier};
 use crate::world::World;
@@ -130,7 +130,8 @@ pub fn find(name: &str) -> Option<&'static Guard> {
 /// Everything the guards find about an act, the worst first.
 #[must_use]
 pub fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>) -> Vec<Finding> {
-    let mut found = Findings { act, found: Vec::new() };
+    let (base, effects) = (act.base_name(), Effects::of(&act.effects));
+    let mut found = Findings { act, base, effects, found: Vec::new() };
     if act.kind == ActKind::Scanned {
         return found.found;
     }
@@ -162,6 +163,10 @@ pub fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>) -> Vec<Finding
 /// The findings about one act so far; each guard reports once.
 struct Findings<'a> {
     act: &'a Act,
+    /// The name of its program, and everything that it does: what guards look at before anything
+    /// else, so that those with nothing to find cost nothing.
+    base: Option<&'a str>,
+    effects: Effects,
     found: Vec<Finding>,
 }
 
@@ -195,10 +200,8 @@ impl Findings<'_> {
     }
 }
 
-/// Whether an act changes something at all.
-fn changes(act: &Act) -> bool {
-    [Effect::Write, Effect::Delete, Effect::Change].iter().any(|effect| act.has(*effect))
-}
+/// What changes something at all.
+const CHANGES: [Effect; 3] = [Effect::Write, Effect::Delete, Effect::Change];
 
 #[cfg(test)]
 mod tests {

@@ -225,8 +225,7 @@ impl<'a> Bench<'a> {
         let always = self.always(&facts, outcome);
         let is_read_only = has_acts && facts.iter().all(|facts| facts.is_read_only);
         let tier = facts.iter().map(|facts| facts.tier).max().unwrap_or(Tier::Review);
-        let mut acts = Vec::with_capacity(facts.len());
-        let judged = facts
+        let mut acts: Vec<JudgedAct> = facts
             .into_iter()
             .zip(steps)
             .map(|(facts, step)| JudgedAct {
@@ -243,10 +242,10 @@ impl<'a> Bench<'a> {
                 is_covered: facts.is_covered,
                 listed: facts.listed,
             })
-            .filter(|judged| {
-                judged.act.kind != ActKind::Scanned || judged.outcome != Outcome::Allow
-            });
-        acts.extend(judged);
+            .collect();
+        acts.retain(|judged| {
+            judged.act.kind != ActKind::Scanned || judged.outcome != Outcome::Allow
+        });
         Verdict {
             outcome,
             tier,

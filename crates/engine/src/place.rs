@@ -73,7 +73,7 @@ impl Ground {
         let root = if is_here { Arc::clone(&cwd) } else { shared(root) };
         let home = home.map(|home| normalise(home, "/"));
         let physical = if is_lexical(world) { None } else { world.resolve(&root) };
-        let mut roots = vec![physical.unwrap_or_else(|| root.to_string())];
+        let mut roots = vec![physical.unwrap_or_else(|| (*root).to_owned())];
         for root in workspace {
             let root = absolute(root, &cwd, home.as_deref()).unwrap_or_else(|| root.clone());
             roots.push(world.resolve(&root).unwrap_or(root));

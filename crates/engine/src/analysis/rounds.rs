@@ -195,7 +195,8 @@ impl Walk<'_, '_> {
         let state = &self.analysis.state;
         let numbers = state.sets.as_deref();
         let (directory, homes) = (state.here(), &state.homes);
-        let known = arg::Known { directory, homes, round: &[], numbers };
+        let budget = &self.analysis.braces;
+        let known = arg::Known { directory, homes, round: &[], numbers, budget };
         for (word, arg) in words.iter().zip(&mut act.args) {
             if arg.as_known().is_some() {
                 continue;
@@ -234,7 +235,6 @@ impl Walk<'_, '_> {
         if count.is_none_or(|count| count > ROUNDS) {
             return None;
         }
-        let directory = state.here();
         let mut all = Vec::new();
         for at in 0..count? {
             let mut left = at;
@@ -243,7 +243,7 @@ impl Walk<'_, '_> {
                 round.push((name.as_str(), texts.get(left % texts.len())?.as_str()));
                 left /= texts.len();
             }
-            let known = arg::Known { directory, homes: &state.homes, round: &round, numbers: None };
+            let known = arg::Known { round: &round, ..self.known() };
             let mut args = Vec::with_capacity(words.len());
             for word in words {
                 arg::add_word(self.tree, word, known, &mut args);

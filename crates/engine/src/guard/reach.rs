@@ -1,6 +1,6 @@
 //! How far an act reaches: disks, owners, files with two names, Portcullis' own process.
 
-use super::{Findings, Scene, changes};
+use super::{CHANGES, Findings, Scene};
 use crate::act::Act;
 use crate::arg::Arg;
 use crate::effect::Effect;
@@ -8,7 +8,8 @@ use crate::lists;
 use crate::place::Touched;
 
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
-    let base = act.base_name();
+    let base = found.base;
+    let changes = found.effects.has_any(&CHANGES);
     for touched in touched.iter().filter(|touched| touched.effect == Effect::Write) {
         let Some(place) = &touched.place else { continue };
         let path = place.resolved.as_deref().unwrap_or(&place.normalised);
@@ -23,7 +24,7 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         }
     }
     if matches!(base, Some("chown" | "chgrp"))
-        && changes(act)
+        && changes
         && !act.notes.iter().any(|note| note.guard == "open_permissions")
     {
         found.add("owner_change", act.span, None);
@@ -47,8 +48,9 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     }
     let names_socket = |arg: &Arg| {
         const SOCKET: &str = "portcullis.sock";
-        let text = arg.written();
-        text.len() >= SOCKET.len() && text.contains(SOCKET) || arg.ending.contains(SOCKET)
+        // Most words are shorter.
+        let holds = |text: &str| text.len() >= SOCKET.len() && text.contains(SOCKET);
+        holds(arg.written()) || holds(&arg.ending)
     };
     if act.args.iter().skip(1).any(names_socket) {
         found.about("self_protection", "talks to Portcullis' own socket");
@@ -76,10 +78,10 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         touched.effect == Effect::Read
             && path.is_some_and(|path| ends.iter().any(|end| path.ends_with(end)))
     };
-    if act.has(Effect::Write) && touched.iter().any(is_program) {
+    if found.effects.has(Effect::Write) && touched.iter().any(is_program) {
         found.about("self_protection", "copies Portcullis' own program");
     }
-    if changes(act)
+    if changes
         && base.is_some_and(|name| lists::STOPPERS.contains(&name))
         && act.args.iter().skip(1).any(names_us)
     {

@@ -6,7 +6,7 @@ use portcullis_shell::Span;
 
 use super::cover::{known, without};
 use super::facts::is_stream;
-use super::spellings::without_version;
+use super::spellings::{Spoken, without_version};
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
 use crate::analysis::Heard;
@@ -226,8 +226,10 @@ impl<'a> Bench<'a> {
                 denying: speaks(Outcome::Deny, denies),
             };
         }
-        let same =
-            |outcome, is_open: bool| is_open.then(|| self.speaking_of_same(outcome, act)).flatten();
+        let spoken = Spoken::of(act);
+        let same = |outcome, is_open: bool| {
+            is_open.then(|| self.speaking_of_same(outcome, act, &spoken)).flatten()
+        };
         let begins = |outcome| self.rules.begins(outcome, &[first, base, plain]);
         let (begins_ask, begins_deny) =
             (asks && begins(Outcome::Ask), denies && begins(Outcome::Deny));
