@@ -16,7 +16,7 @@ use super::profiles::Read;
 use super::verify::unavailable;
 use super::{NAME, calls, words};
 use crate::App;
-use crate::authority::{Answered, Fault, Gone, Profiles, Seen, Submission};
+use crate::authority::{Answered, Fault, Gone, Seen, Submission};
 
 /// The profile of agents that name none.
 const UNSAID: &str = "default";
@@ -192,16 +192,19 @@ async fn deny_unseen(app: &App, record: &AskRecord) -> Result<(), Refusal> {
     }
 }
 
-/// Makes sure that what was stored for good stands in the file before the agent learns of it.
+/// Makes sure that what was stored for good stands in the file before the agent learns of it: it
+/// may have been decided on a node that has no such file, or that is still at it.
 async fn keep(app: &App, settled: &AskRecord, profile: &str) {
-    let has_grants = settled.decision.as_ref().is_some_and(|decision| !decision.grants.is_empty());
+    let AskRecord { ask, decision, .. } = settled;
+    let granted = decision.as_ref().filter(|decision| !decision.grants.is_empty());
     let entries: Vec<Listed> =
-        settled.ask.offers.iter().filter_map(|offer| Listed::of_rule(&offer.rule)).collect();
-    if words::decided_for_good(settled) && has_grants && !entries.is_empty() {
-        let (files, now) = (Arc::clone(&app.hub.profiles), app.authority.now());
-        let profile = profile.to_owned();
-        let kept = tokio::task::spawn_blocking(move || files.keep(&profile, &entries, now));
-        let _ = kept.await;
+        ask.offers.iter().filter_map(|offer| Listed::of_rule(&offer.rule)).collect();
+    if let Some(decision) = granted
+        && words::decided_for_good(settled)
+        && !entries.is_empty()
+    {
+        let profile = format!("{NAME}:{profile}");
+        app.authority.keep_in_file(ask, &profile, entries, &decision.by).await;
     }
 }
 
