@@ -9,6 +9,7 @@ use portcullis_approval::key::hash;
 use portcullis_approval::{
     Decision, Grant, Granted, Id, Moment, Owners, Reach, Reply, Role, Scope, Settlement, State,
 };
+use portcullis_converse::{Conversation, play};
 use portcullis_daemon::clock::Clock;
 use portcullis_engine::Outcome;
 use portcullis_store::{
@@ -255,5 +256,32 @@ async fn mu_26_a_file_that_follows_what_another_node_decided_is_in_the_audit() {
     let [entry] = changed.as_slice() else { panic!("one entry: {changed:?}") };
     assert_eq!((entry.actor.as_str(), entry.subject.as_str()), ("carol", "multica:p"));
     assert_eq!(entry.data, r#"{"after":["make **"],"before":[]}"#);
+    house.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mu_16_what_was_shown_is_not_denied_because_nobody_is_there_any_more() {
+    let mut house = House::new("", "").await;
+    let mut steps = vec![
+        json!({ "http": "POST /v1/devices", "key": "${approver}", "body": {}, "expect": { "hub_id": "<uuid:hub>", "...": true } }),
+        json!({ "on": "agent", "connect": "/ws?deviceId=agent&deviceType=agent&token=${agent}" }),
+    ];
+    for round in 0..30 {
+        let device = format!("/ws?deviceId=c{round}&deviceType=client&token=${{approver}}");
+        let params = json!({ "command": format!("make {round}"), "cwd": "/srv/p" });
+        let asked = json!({ "requestId": "r", "method": "requestExecApproval", "params": params });
+        steps.extend([
+            json!({ "on": "client", "connect": device }),
+            json!({ "on": "agent", "send": { "id": "m", "from": "agent", "to": "${hub}", "action": "request", "payload": asked } }),
+            // Whoever has seen it goes at once.
+            json!({ "on": "client", "expect": { "action": "exec-approval-request", "payload": { "approvalId": "<uuid:id>", "...": true }, "...": true } }),
+            json!({ "on": "client", "disconnect": true }),
+            json!({ "sleep_ms": 5 }),
+            json!({ "http": "POST /v1/asks/${id}/decision", "key": "${approver}", "body": { "answer": "reject" } }),
+            json!({ "on": "agent", "expect": { "action": "response", "payload": { "payload": { "reason": "<like:approver: *>", "...": true }, "...": true }, "...": true } }),
+        ]);
+    }
+    let conversation = Conversation::of("seen", &steps).unwrap();
+    play(&conversation, house.stage(), async || Err("no restart".to_owned())).await.unwrap();
     house.stop().await;
 }

@@ -58,6 +58,9 @@ pub(super) async fn request(
     });
     loop {
         let began = app.authority.now();
+        // Whoever is here now is shown the ask as soon as it is opened, and may be gone again before
+        // this goes on: it was seen all the same.
+        let had_client = app.hub.has_client(app, &submission.asker);
         let answered =
             app.authority.submit(&mut submission.clone()).await.map_err(calls::refusal)?;
         let Some(record) = answered.ask.as_deref() else {
@@ -69,8 +72,8 @@ pub(super) async fn request(
             let waits = app.config.dialects.multica.wait_without_client;
             // A node that goes down has no clients any more; that says nothing about the ask.
             let is_stopping = *app.authority.stopping().borrow();
-            let is_unseen = !waits && !is_stopping && !app.hub.has_client(app, &record.ask);
-            if is_new && is_unseen {
+            let is_unseen = !had_client && !app.hub.has_client(app, &record.ask.asker);
+            if is_new && is_unseen && !waits && !is_stopping {
                 deny_unseen(app, record).await?;
             }
         }
