@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::chain::Group;
 use super::log::Log;
+use super::memory::Memory;
 use super::presence::Presence;
 use super::schema::BUSY;
 use super::tail::Tail;
@@ -62,6 +63,8 @@ pub(super) struct Pen {
     presence: Presence,
     node: String,
     bell: Bell,
+    /// What is known from the last group, unless that failed.
+    memory: Option<Memory>,
     /// The newest position that is known here.
     newest: u64,
     /// The newest one at which something else than a verdict may stand.
@@ -95,6 +98,7 @@ impl Pen {
             presence,
             node,
             bell: Bell(bell),
+            memory: None,
             newest,
             changed: Arc::new(AtomicU64::new(newest)),
             tail: Arc::new(Mutex::new(Tail::behind(newest))),
@@ -163,7 +167,9 @@ impl Pen {
         steps: impl Iterator<Item = &'s mut dyn Step>,
     ) -> Result<u64, StoreError> {
         let db = &self.db;
-        let mut group = Group::begin(db, &self.node)?;
+        // Put back when the group is committed: what fails leaves nothing to rely on.
+        let memory = Memory::recall(self.memory.take(), db, &self.node)?;
+        let mut group = Group::begin(db, &self.node, memory);
         for step in steps {
             let before = group.head();
             if !step.may_fail() {
@@ -185,6 +191,7 @@ impl Pen {
                 }
                 self.execute("ROLLBACK TO job")?;
                 group.return_to(before);
+                group.memory.recount();
             }
             self.execute("RELEASE job")?;
         }
@@ -192,7 +199,8 @@ impl Pen {
         let is_quiet = group.is_quiet_since(self.newest);
         self.presence.check()?;
         self.execute("COMMIT")?;
-        let (began, changes) = group.into_changes();
+        let (began, changes, memory) = group.into_changes();
+        self.memory = Some(memory);
         // INVARIANT: before the bell rings for it, and before anybody can hear of a change.
         self.tail().extend(began, position, changes);
         self.newest = position;
