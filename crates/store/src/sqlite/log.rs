@@ -1,8 +1,9 @@
 //! The write-ahead log: written back into the file when it has grown long.
 //!
 //! `SQLite` would do so within a commit, and again within each that follows as long as somebody
-//! reads what is in the log, with two syncs every time. Here it is done behind the answers, and
-//! tried again only when the log has grown as much once more.
+//! reads what is in the log, with two syncs every time. Here it is done beside those who write, by
+//! a connection of its own, and tried again only when the log has grown as much once more. Nobody
+//! writes only while the little is written back that came meanwhile.
 //!
 //! A file that grows is synced with its length, which is a write more wherever it is kept. So the
 //! log is given room before it is needed: zeros are no page of a log, and end it.
@@ -15,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rusqlite::Connection;
 use rusqlite::hooks::Wal;
+use rusqlite::{Connection, OpenFlags};
 
 use super::schema::BUSY;
 use crate::StoreError;
@@ -84,17 +85,31 @@ impl Log {
         bytes >= self.tried.saturating_add(LONG)
     }
 
-    /// Writes the log back if it is long, so that it begins anew.
-    pub(super) fn tend(&mut self, db: &Connection) {
-        if !self.is_long() {
-            return;
+    /// Whether it should be written back now: asked once each time it has grown long.
+    pub(super) fn begins(&mut self) -> bool {
+        let is_long = self.is_long();
+        if is_long {
+            self.tried = self.bytes.load(Ordering::Relaxed);
         }
-        self.tried = self.bytes.load(Ordering::Relaxed);
-        // What fails here is tried again later, and lost is nothing: the log itself is durable.
-        let _ = db.busy_timeout(PATIENCE);
-        let _ = db.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
-        let _ = db.busy_timeout(BUSY);
+        is_long
     }
+}
+
+/// Writes back what stands in the log of a database, beside whoever writes and reads.
+pub(super) fn write_back(database: &Path) -> Result<(), StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(database, flags)?;
+    db.pragma_update(None, "synchronous", "FULL")?;
+    db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+    Ok(())
+}
+
+/// Writes the rest back and lets the log begin anew.
+pub(super) fn begin_anew(db: &Connection) {
+    // What fails here is tried again later, and lost is nothing: the log itself is durable.
+    let _ = db.busy_timeout(PATIENCE);
+    let _ = db.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
+    let _ = db.busy_timeout(BUSY);
 }
 
 /// Writes zeros behind a file up to a length: all, or none where the disk is full.

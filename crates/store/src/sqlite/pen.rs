@@ -3,7 +3,7 @@
 //! One holds it at a time: the writer's thread for a group, or whoever comes alone for itself
 //! (`writer`). What was begun with it is committed or taken back before it is let go.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::chain::Group;
-use super::log::Log;
+use super::log::{self, Log};
 use super::memory::Memory;
 use super::presence::Presence;
 use super::schema::BUSY;
@@ -243,9 +243,17 @@ impl Pen {
         self.log.is_long()
     }
 
-    /// Writes the log back if it is long.
-    pub(super) fn tend(&mut self) {
-        self.log.tend(&self.db);
+    /// The database whose log should be written back now, beside those who write; then
+    /// [`Pen::begin_log_anew`] is due.
+    pub(super) fn has_to_write_back(&mut self) -> Option<PathBuf> {
+        // Otherwise it may be another store by now.
+        let is_due = self.log.begins() && self.presence.check().is_ok();
+        self.presence.database().filter(|_| is_due).map(Path::to_path_buf)
+    }
+
+    /// Writes the rest of the log back, and lets it begin anew.
+    pub(super) fn begin_log_anew(&self) {
+        log::begin_anew(&self.db);
     }
 
     /// Makes room for the log where nobody writes just now.
