@@ -182,20 +182,25 @@ impl Authority {
         });
         let (profiles, entries): (Vec<String>, Vec<Listed>) = rules.unzip();
         let Some(profile) = profiles.into_iter().next() else { return };
-        let Some((_, name, files)) = self.profiles_of(&profile) else { return };
+        self.keep_in_file(ask, &profile, entries, &settlement.decision.by).await;
+    }
+
+    /// Keeps entries in the file of a profile, if it has one, and records what that changed.
+    /// Whoever comes second changes nothing.
+    pub async fn keep_in_file(&self, ask: &Ask, profile: &str, entries: Vec<Listed>, by: &str) {
+        let Some((_, name, files)) = self.profiles_of(profile) else { return };
         let (files, name, now) = (Arc::clone(files), name.to_owned(), self.now());
         let kept = tokio::task::spawn_blocking(move || files.keep(&name, &entries, now)).await;
-        let by = &settlement.decision.by;
         let entry = match kept {
             Ok(Kept::Nothing) => return,
             Ok(Kept::Changed(before, after)) => {
-                record::listed(ask, &profile, by, [&before, &after], now)
+                record::listed(ask, profile, by, [&before, &after], now)
             }
             Ok(Kept::Failed(why)) => {
                 tracing::error!("profile `{profile}` could not be written: {why}");
-                record::profile("profile.unwritten", by, &profile, &why, now)
+                record::profile("profile.unwritten", by, profile, &why, now)
             }
-            Err(_) => record::profile("profile.unwritten", by, &profile, "it broke off", now),
+            Err(_) => record::profile("profile.unwritten", by, profile, "it broke off", now),
         };
         if let Err(error) = self.store().record(vec![entry], Vec::new(), now).await {
             tracing::error!("the change of profile `{profile}` could not be recorded: {error}");

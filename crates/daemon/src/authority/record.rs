@@ -150,15 +150,21 @@ pub(super) fn gap(asker: &Asker, call: &CallText, digest: String, at: Moment) ->
 
 /// An ask was opened.
 pub(super) fn opened(ask: &Ask, at: Moment) -> Entry {
-    let mut data = vec![
-        ("digest", quoted(&ask.digest)),
-        ("tool", quoted(&ask.call.tool)),
-        ("tier", quoted(ask.tier.name())),
-        ("door", quoted(&ask.door)),
-        ("agent", quoted(&ask.asker.agent)),
-    ];
-    data.extend(ask.deadline_at.map(|at| ("deadline_at", quoted(&at.to_string()))));
-    entry("ask.opened", at, &ask.asker, ask.id.to_string(), data)
+    let mut data = Members::new();
+    data.text("agent", &ask.asker.agent);
+    data.maybe("deadline_at", ask.deadline_at.map(|at| at.to_string()).as_deref());
+    data.text("digest", &ask.digest);
+    data.text("door", &ask.door);
+    data.text("tier", ask.tier.name());
+    data.text("tool", &ask.call.tool);
+    Entry {
+        kind: "ask.opened",
+        at,
+        actor: ask.asker.agent.clone(),
+        subject: ask.id.to_string(),
+        owner: Some(ask.asker.owner.clone()),
+        data: data.end(),
+    }
 }
 
 /// The one execution an approval is good for was taken.
@@ -173,24 +179,23 @@ pub(super) fn settled(
     approver: Option<&Approver>,
     at: Moment,
 ) -> Entry {
-    let mut data = vec![
-        ("state", quoted(decision.state.name())),
-        ("outcome", quoted(decision.outcome.name())),
-        ("scope", quoted(decision.scope.name())),
-        ("reason", quoted(&decision.reason)),
-        ("door", quoted(&decision.door)),
-        ("digest", quoted(&ask.digest)),
-        ("changed", decision.input.is_some().to_string()),
-    ];
-    data.extend(decision.reply.map(|reply: Reply| ("answer", quoted(reply.name()))));
-    data.extend(approver.map(|approver| ("key", quoted(&approver.key.to_string()))));
+    let mut data = Members::new();
+    data.maybe("answer", decision.reply.map(Reply::name));
+    data.raw("changed", if decision.input.is_some() { "true" } else { "false" });
+    data.text("digest", &ask.digest);
+    data.text("door", &decision.door);
+    data.maybe("key", approver.map(|approver| approver.key.to_string()).as_deref());
+    data.text("outcome", decision.outcome.name());
+    data.text("reason", &decision.reason);
+    data.text("scope", decision.scope.name());
+    data.text("state", decision.state.name());
     Entry {
         kind: "ask.settled",
         at,
         actor: decision.by.clone(),
         subject: ask.id.to_string(),
         owner: Some(ask.asker.owner.clone()),
-        data: object(data),
+        data: data.end(),
     }
 }
 

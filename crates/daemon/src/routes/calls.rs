@@ -17,6 +17,7 @@ use portcullis_wire::errors::Error;
 use portcullis_wire::explanation::Explanation;
 use portcullis_wire::feed;
 use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::App;
 use crate::authority::access::{self, How, Kind};
@@ -57,7 +58,7 @@ pub async fn answer(app: &App, caller: &Caller, call: &Call) -> Result<Answered,
         receipt: answered.receipt,
         decision: decision.map(Decision::new),
         refusal: is_refused.then(|| access::refusal(&answered.verdict, decision)),
-        verdict: asks::raw(&verdict_text(&answered.verdict)),
+        verdict: shown(&answered.verdict),
         hosts: (caller.door == "hook").then(|| hosts(&answered.hosts)).flatten(),
     })
 }
@@ -96,7 +97,7 @@ pub async fn check(
         let policy = json!({ "version": judged.bound.policy, "is": "now" });
         json!({ "outcome": outcome, "explanation": explanation, "policy": policy })
     } else {
-        json!({ "outcome": outcome, "verdict": asks::raw(&verdict_text(&judged.verdict)) })
+        json!({ "outcome": outcome, "verdict": shown(&judged.verdict) })
     };
     Ok(json_response(StatusCode::OK, &shape))
 }
@@ -222,10 +223,11 @@ fn words(value: &serde_json::Value) -> String {
     }
 }
 
-/// The verdict as it is shown.
+/// The verdict as it is shown: written once, and not read again to see that it is JSON.
 #[must_use]
-pub fn verdict_text(verdict: &portcullis_engine::Verdict) -> String {
-    serde_json::to_string(&portcullis_wire::verdict::Verdict::new(verdict)).unwrap_or_default()
+pub fn shown(verdict: &portcullis_engine::Verdict) -> Box<RawValue> {
+    to_raw_value(&portcullis_wire::verdict::Verdict::new(verdict))
+        .unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// What a body asks; an access belongs to its run.
