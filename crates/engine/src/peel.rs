@@ -9,7 +9,7 @@ use portcullis_shell::{Dialect, Reader, Span};
 
 use crate::act::{Act, Assigned, Note};
 use crate::analysis::written::is_foreign;
-use crate::analysis::{Analysis, dashes, grave, names};
+use crate::analysis::{Analysis, dashes, grave, names, picks};
 use crate::arg::{Arg, Text};
 use crate::catalog::{self, Services, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn, Target};
@@ -208,7 +208,7 @@ fn foreign(act: &Act) -> Option<String> {
 fn add_printed(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
     if !act.is_call {
         act.dashes = dashes::printed(analysis, act, usage);
-        act.picks = dashes::picks(act, usage);
+        act.picks = picks::picks(act, usage);
     }
     let prints = names::printed(act, usage, usage.entry.prints);
     act.prints.extend(prints);

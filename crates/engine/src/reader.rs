@@ -85,6 +85,7 @@ pub(crate) fn read(
         "gh-api" => cloud::gh_api(&mut reading),
         "docker-run" => container::docker_run(&mut reading),
         "kubectl-exec" => container::kubectl_exec(&mut reading),
+        "mongo" => database::mongo(&mut reading),
         "sql" => database::sql(&mut reading),
         "dd" => file::dd(&mut reading),
         "fd" => fd::fd(&mut reading),

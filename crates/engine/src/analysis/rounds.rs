@@ -63,12 +63,18 @@ impl Walk<'_, '_> {
             return;
         }
         let mut columns: Vec<Option<Vec<String>>> = Vec::new();
+        // Up to which place no word of a call begins with a dash, where it is given at all.
+        let mut operands = 9;
         for (call, words) in self.calls(name).enumerate() {
             let told = |word: &Word| match self.tree.value(word) {
                 Value::Literal(text) => plain(text.to_vec()),
                 Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => None,
             };
             let texts: Vec<Option<String>> = words.iter().map(told).collect();
+            let is_operand =
+                |text: &Option<String>| text.as_ref().is_some_and(|text| !text.starts_with('-'));
+            let doubtful = texts.iter().position(|text| !is_operand(text));
+            operands = operands.min(doubtful.unwrap_or(9));
             if call == 0 {
                 columns.resize(texts.len(), Some(Vec::new()));
             }
@@ -83,6 +89,9 @@ impl Walk<'_, '_> {
             if let Some(at) = texts.iter().position(Option::is_none) {
                 columns.truncate(at);
             }
+        }
+        for place in 1..=operands {
+            self.analysis.state.operands.insert(place.to_string());
         }
         for (at, column) in columns.into_iter().enumerate().take(9) {
             if let Some(texts) = column.filter(|texts| texts.len() <= WORDS) {
