@@ -332,10 +332,12 @@ impl Policies {
             left_out: layer.left_out.clone(),
         };
         let texts = read.layers.iter().map(text).collect();
+        let mut warnings = read.warnings;
+        warnings.extend(policy.warnings().iter().map(|warning| warning.message.clone()));
         let in_force = Arc::new(InForce {
             policy: Arc::new(policy),
             version,
-            warnings: read.warnings,
+            warnings,
             texts,
             layers,
             files,

@@ -155,7 +155,11 @@ impl Authority {
         self.inner.metrics.committed(began.elapsed());
         self.inner.recent.keep(ask, Some(&settlement.decision));
         let (state, door) = (settlement.decision.state.name(), &settlement.decision.door);
-        tracing::info!(ask = %ask.id, state, by, door, "settled");
+        let outcome = settlement.decision.outcome;
+        if settlement.decision.reason == "fallback" && outcome == Outcome::Allow {
+            tracing::warn!(ask = %ask.id, "nobody answered in time, and the policy's fallback allows it");
+        }
+        tracing::info!(ask = %ask.id, state, outcome = outcome.name(), by, door, "settled");
         let took_ms = settlement.decision.at.ms() - ask.opened_at.ms();
         let took = Duration::from_millis(u64::try_from(took_ms).unwrap_or(0));
         self.inner.metrics.answered(took);

@@ -45,7 +45,7 @@ impl Texts {
         audit_input: AuditInput,
     ) -> Texts {
         Texts {
-            why: why(verdict),
+            why: why(verdict, audit_input),
             input: kept_input(call, input, audit_input),
             digest: call.digest(),
             session: call.session.clone(),
@@ -64,8 +64,10 @@ impl Texts {
     }
 }
 
-fn why(verdict: &Verdict) -> Option<String> {
-    verdict.reasons.first().map(|reason| redact(&reason.message).into_owned())
+/// The first reason in words, which quote the call: none where its text is not kept.
+fn why(verdict: &Verdict, audit_input: AuditInput) -> Option<String> {
+    let reason = verdict.reasons.first().filter(|_| audit_input != AuditInput::Digest)?;
+    Some(redact(&reason.message).into_owned())
 }
 
 fn kept_input(call: &CallText, input: &Value, audit_input: AuditInput) -> Option<String> {
@@ -92,7 +94,7 @@ pub(super) fn judged(submission: &Submission, judged: &Judged, at: Moment) -> En
             (texts.why.as_deref().map(Cow::Borrowed), texts.input.as_deref().map(Cow::Borrowed))
         }
         None => (
-            why(verdict).map(Cow::Owned),
+            why(verdict, judged.audit_input).map(Cow::Owned),
             kept_input(call, &submission.input, judged.audit_input).map(Cow::Owned),
         ),
     };
