@@ -154,6 +154,8 @@ pub(crate) struct Analysis<'g> {
     pub(crate) via: Vec<&'static str>,
     /// What the command at hand gets on its standard input.
     pub(crate) feed: Feed,
+    /// The file that is its standard input, where it is opened by name.
+    pub(crate) feed_file: Option<crate::arg::Arg>,
     /// Files that the command at hand may find named on its input or in its words.
     pub(crate) handed: Vec<EffectOn>,
     /// Acts whose output some command or variable gets, until somebody listens to them.
@@ -199,6 +201,7 @@ impl<'g> Analysis<'g> {
             state,
             via: Vec::new(),
             feed: Feed::Nothing,
+            feed_file: None,
             handed: Vec::new(),
             heard: Vec::new(),
             told: Vec::new(),
@@ -316,6 +319,8 @@ impl<'g> Analysis<'g> {
             directory: self.state.directory.clone(),
             ..Act::default()
         };
+        // What is evaluated there may be whatever the script holds.
+        self.suspect_names(&[], &act);
         self.push(act);
     }
 }
