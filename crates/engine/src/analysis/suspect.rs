@@ -18,6 +18,9 @@ use crate::usage::Usage;
 const PAIRED: usize = 12;
 const LONGEST_NAME: usize = 32;
 
+/// For so many programs the same names are put together.
+const PROGRAMS: usize = 16;
+
 impl Analysis<'_> {
     /// Notes the words of an act that may be commands.
     pub(crate) fn suspect(&mut self, act: &Act, usage: &Usage) {
@@ -143,7 +146,14 @@ impl Analysis<'_> {
             | Target::Named(_)
             | Target::None => None,
         });
-        let texts: Vec<&str> = texts.take(PAIRED).collect();
+        let texts: Vec<String> = texts.take(PAIRED).map(str::to_owned).collect();
+        if self.paired.0 != texts {
+            self.paired = (texts.clone(), 0);
+        }
+        self.paired.1 += 1;
+        if self.paired.1 > PROGRAMS {
+            return;
+        }
         for first in &texts {
             for second in &texts {
                 let pair = format!("{first}{second}");
@@ -165,6 +175,12 @@ impl Analysis<'_> {
             | Target::None => None,
         };
         let names = self.all_names();
+        if rest.is_empty() {
+            if !names.is_empty() && self.suspected == names {
+                return;
+            }
+            self.suspected.clone_from(&names);
+        }
         let mut words: Vec<Arg> = names.iter().filter_map(|on| of_name(&on.target)).collect();
         if !words.is_empty() {
             let text: Vec<&str> = words.iter().map(Arg::prefix).collect();
