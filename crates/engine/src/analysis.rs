@@ -158,6 +158,12 @@ pub(crate) struct Analysis<'g> {
     pub(crate) via: Vec<&'static str>,
     /// What the command at hand gets on its standard input.
     pub(crate) feed: Feed,
+    /// The names that were last noted for words that are not known, and the pairs of them with how
+    /// often they were: the same again tells nothing more.
+    pub(crate) suspected: Vec<EffectOn>,
+    pub(crate) paired: (Vec<String>, usize),
+    /// The file that is its standard input, where it is opened by name.
+    pub(crate) feed_file: Option<crate::arg::Arg>,
     /// Files that the command at hand may find named on its input or in its words.
     pub(crate) handed: Vec<EffectOn>,
     /// Acts whose output some command or variable gets, until somebody listens to them.
@@ -205,6 +211,9 @@ impl<'g> Analysis<'g> {
             state,
             via: Vec::new(),
             feed: Feed::Nothing,
+            suspected: Vec::new(),
+            paired: (Vec::new(), 0),
+            feed_file: None,
             handed: Vec::new(),
             heard: Vec::new(),
             told: Vec::new(),
@@ -323,6 +332,8 @@ impl<'g> Analysis<'g> {
             directory: self.state.directory.clone(),
             ..Act::default()
         };
+        // What is evaluated there may be whatever the script holds.
+        self.suspect_names(&[], &act);
         self.push(act);
     }
 }

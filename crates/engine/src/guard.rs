@@ -15,6 +15,7 @@ mod secret;
 use portcullis_shell::Span;
 
 pub(crate) use code::names as names_in_code;
+pub(crate) use landing::landed;
 pub(crate) use removal::{is_system, is_whole_home};
 
 use crate::act::{Act, ActKind};

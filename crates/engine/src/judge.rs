@@ -179,6 +179,10 @@ impl<'a> Bench<'a> {
             let words = found.unread.iter().flat_map(|unread| unread.acts(&concerns));
             acts.extend(words.map(|act| bench.facts(Box::new(act))));
         }
+        if bench.has_file_rules() {
+            let codes = found.unread.iter().map(|unread| unread.as_code(&bench.ground.cwd));
+            acts.extend(codes.map(|act| bench.facts(Box::new(act))));
+        }
         if let (Some(fault), Some(first)) = (found.fault, acts.first_mut()) {
             let finding = finding("unreadable", Tier::Dangerous, true, fault.message);
             first.findings.insert(0, finding);

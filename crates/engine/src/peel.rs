@@ -488,7 +488,8 @@ pub(crate) fn moved(analysis: &Analysis<'_>, from: Option<&str>, to: &Arg) -> Op
 const LISTED: usize = 256;
 
 /// The words of a program that runs or changes something, up to `--`, that lead out of the
-/// workspace: nobody knows what it takes from there, or puts there.
+/// workspace: nobody knows what it takes from there, or puts there. A package manager hands what
+/// stands behind that to another such program.
 fn outside(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Vec<usize> {
     let ground = analysis.ground;
     let is_inside = |path: &str| ground.holds_path(path) || place::is_within(path, &ground.root);
@@ -515,8 +516,9 @@ fn outside(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Vec<usize> {
             given.at + 1 == at || given.at + 2 == at && is_value
         })
     };
+    let hands_on = act.base_name().is_some_and(|name| lists::PACKAGE_MANAGERS.contains(&name));
     let words = act.args.iter().enumerate().skip(1);
-    let words = words.take_while(|(_, arg)| arg.as_known() != Some("--"));
+    let words = words.take_while(|(_, arg)| hands_on || arg.as_known() != Some("--"));
     let words = words.filter(|(at, arg)| leads_out(arg) && !is_listed(*at, arg));
     words.map(|(at, _)| at).collect()
 }

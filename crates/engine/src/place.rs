@@ -10,6 +10,9 @@ use crate::world::{World, WorldKind};
 /// mean neither the system's nor each other's.
 pub const NOWHERE: &str = "/-/-";
 
+/// A name for whatever a name may be.
+pub(crate) const ANY: &str = "portcullis-any";
+
 /// Where relative paths, `~` and the workspace lie for one call.
 #[derive(Clone, Debug)]
 pub struct Ground {
@@ -84,6 +87,12 @@ impl Ground {
     /// Where a path leads that is written in a directory; none where that is not known.
     pub fn place(&self, written: &str, directory: &str, world: &dyn World) -> Option<Place> {
         let joined = join(written, directory, self.home.as_deref())?;
+        if let Some(meant) = through_process(&joined, directory) {
+            let normalised = normalise(&joined, "/");
+            let followed = if is_lexical(world) { None } else { Some(world.resolve(&meant)) };
+            let resolved = followed.unwrap_or_else(|| Some(normalise(&meant, "/")));
+            return Some(Place { normalised, resolved });
+        }
         // `..` behind a link leads to the parent of what the link names, so the world sees it.
         let followed = if is_lexical(world) { None } else { Some(world.resolve(&joined)) };
         let normalised = if is_normal(&joined) { joined } else { normalise(&joined, "/") };
@@ -156,6 +165,73 @@ impl Ground {
                 act.perhaps_in.iter().map(|directory| self.place(&one.written, directory, world));
             places.flatten().map(|place| Touched { place: Some(place), ..one.clone() })
         })
+    }
+}
+
+impl Ground {
+    /// The files of an act of whose names a part is not known, with a word in the open place: the
+    /// directory that is written out is theirs whatever stands there. Only what is stricter than
+    /// the mode may look at this.
+    pub fn in_part<'a>(
+        &'a self,
+        act: &'a Act,
+        world: &'a dyn World,
+    ) -> impl Iterator<Item = Touched> + 'a {
+        act.effects.iter().filter_map(move |on| {
+            let Target::Unknown(pattern) = &on.target else { return None };
+            let (known, _) = pattern.split_once('*')?;
+            let written = known.contains('/').then(|| filled(pattern))?;
+            let directory = act.directory.as_deref().or(Some("/-").filter(|_| is_rooted(&written)));
+            Some(Touched {
+                effect: on.effect,
+                place: Some(self.place(&written, directory?, world)?),
+                written,
+                is_pattern: false,
+                is_deep: on.is_deep,
+                is_listing: on.is_listing,
+            })
+        })
+    }
+}
+
+/// A pattern with a word for what it leaves open.
+fn filled(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + ANY.len());
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => out.extend(letters.next()),
+            '*' => out.push_str(ANY),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+/// What a path names by the directories that a process shows of itself: its own working directory
+/// is that of the command, and its root is that of the machine.
+fn through_process(joined: &str, directory: &str) -> Option<String> {
+    // Few paths lead there.
+    if !joined.contains("/proc/") && !joined.starts_with("/dev/fd/") {
+        return None;
+    }
+    let path = match joined.strip_prefix("/dev/fd/") {
+        Some(below) => normalise(&format!("/proc/self/fd/{below}"), "/"),
+        None => normalise(joined, "/"),
+    };
+    let (process, mut rest) = path.strip_prefix("/proc/")?.split_once('/')?;
+    let is_own = matches!(process, "self" | "thread-self");
+    if !is_own && !process.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    if let Some(behind) = rest.strip_prefix("task/") {
+        rest = behind.split_once('/')?.1;
+    }
+    let (link, below) = rest.split_once('/').unwrap_or((rest, ""));
+    match link {
+        "root" => Some(format!("/{below}")),
+        "cwd" if is_own => Some(format!("{directory}/{below}")),
+        _ => None,
     }
 }
 
@@ -255,7 +331,7 @@ fn is_normal(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{absolute, is_within, normalise};
+    use super::{absolute, is_within, normalise, through_process};
 
     #[test]
     fn paths_lose_what_means_nothing() {
@@ -271,6 +347,15 @@ mod tests {
         assert_eq!(absolute("~root/x", "/w", Some("/home/dev")).as_deref(), Some("/root/x"));
         assert_eq!(absolute("~eva/x", "/w", Some("/home/dev")).as_deref(), Some("/home/eva/x"));
         assert_eq!(absolute("~-/x", "/w", Some("/home/dev")), None);
+        #[rustfmt::skip]
+        let shown = [
+            ("/proc/self/cwd/x", Some("/w/x")), ("/proc/1/root/etc/x", Some("/etc/x")), ("/proc/1/cwd/x", None),
+            ("/proc/self/task/7/cwd", Some("/w/")), ("/proc/self/fd/../cwd/x", Some("/w/x")), ("/proc/self/environ", None),
+            ("/dev/fd/../cwd/x", Some("/w/x")), ("/dev/fd/3", None), ("/work/proc/x", None),
+        ];
+        for (path, want) in shown {
+            assert_eq!(through_process(path, "/w").as_deref(), want, "`{path}`");
+        }
         assert!(is_within("/a/b", "/a") && !is_within("/ab", "/a") && is_within("/a", "/"));
     }
 }

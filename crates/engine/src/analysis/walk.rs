@@ -304,12 +304,14 @@ impl Walk<'_, '_> {
 
     pub(super) fn command(&mut self, command: &Command) {
         let outer = self.analysis.feed.clone();
+        let file = self.analysis.feed_file.take();
         let handed = self.analysis.handed.len();
         let piped = self.analysis.piped;
         let first = self.analysis.found.acts.len();
         self.keep_inputs(command.redirections);
         if let Some(feed) = self.fed(command.redirections) {
             self.analysis.feed = feed;
+            self.analysis.feed_file = self.input_file(command.redirections);
             self.analysis.piped = Dashes::Anywhere;
             self.hand_inputs(command.redirections);
         }
@@ -322,6 +324,7 @@ impl Walk<'_, '_> {
         self.note_written(command, first);
         self.analysis.piped = piped;
         self.analysis.feed = outer;
+        self.analysis.feed_file = file;
         self.analysis.handed.truncate(handed);
     }
 }

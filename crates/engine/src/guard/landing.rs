@@ -5,7 +5,7 @@ use super::secret::{Held, expanded, judge};
 use super::{CHANGES, Findings, Scene};
 use crate::act::Act;
 use crate::effect::Effect;
-use crate::place::{self, Touched};
+use crate::place::{self, Place, Touched};
 use crate::sensitive::{self, Access};
 
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
@@ -100,6 +100,56 @@ fn land(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<
     }
 }
 
+/// The files that come to be in directories which an act copies, moves or unpacks into: where only
+/// the directory is named, whatever it may be called there.
+pub(crate) fn landed(act: &Act, touched: &[Touched]) -> Vec<Touched> {
+    let is_target = |one: &&Touched| one.effect == Effect::Write && !one.is_pattern;
+    if !touched.iter().any(|one| is_target(&one)) {
+        return Vec::new();
+    }
+    let copies = act.base_name().is_some_and(|name| COPIERS.contains(&name));
+    let makes_it = act.base_name().is_none_or(|name| MAKERS.contains(&name));
+    let mut landed = Vec::new();
+    for target in touched.iter().filter(is_target) {
+        let Some(place) = &target.place else { continue };
+        let is_file = place.normalised.rsplit('/').next().is_some_and(has_ending);
+        if makes_it || is_file && !target.written.ends_with(['/', '.']) {
+            continue;
+        }
+        let below = |name: &str| {
+            let inside = |path: &str| format!("{}/{name}", path.trim_end_matches('/'));
+            let normalised = inside(&place.normalised);
+            let resolved = place.resolved.as_deref().map(inside);
+            let place = Some(Place { normalised, resolved });
+            Touched { place, ..target.clone() }
+        };
+        let sources = touched.iter().filter(|one| {
+            matches!(one.effect, Effect::Read | Effect::Delete)
+                && !one.is_listing
+                && !one.is_pattern
+        });
+        let names = sources.filter_map(|one| one.place.as_ref()?.normalised.rsplit('/').next());
+        let mut names: Vec<&str> = names.filter(|_| copies).collect();
+        if names.is_empty() {
+            names.push(place::ANY);
+        }
+        landed.extend(names.into_iter().map(below));
+    }
+    landed
+}
+
+/// Programs that take their last word for a directory if there is one of that name.
+const COPIERS: [&str; 7] = ["cp", "gcp", "mv", "gmv", "install", "ginstall", "rsync"];
+
+/// Programs that make, change or remove the very thing they name.
+const MAKERS: [&str; 10] =
+    ["mkdir", "rmdir", "touch", "tee", "truncate", "dd", "chmod", "chown", "sed", "rm"];
+
+/// Whether a name has an ending, as files do.
+fn has_ending(name: &str) -> bool {
+    name.trim_start_matches('.').contains('.')
+}
+
 /// Whether a pattern says nothing of the names that it fits.
 fn is_open(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -110,7 +160,5 @@ fn is_open(path: &str) -> bool {
 /// a file.
 fn is_directory(written: &str, path: &str, scene: &Scene<'_>) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    written.ends_with(['/', '.'])
-        || !name.trim_start_matches('.').contains('.')
-        || scene.world.names(path).is_some()
+    written.ends_with(['/', '.']) || !has_ending(name) || scene.world.names(path).is_some()
 }

@@ -3,7 +3,7 @@
 use super::facts::is_stream;
 use super::{Bench, Facts};
 use crate::effect::Effect;
-use crate::guard::{Finding, is_whole_home};
+use crate::guard::{self, Finding, is_whole_home};
 use crate::place::Touched;
 use crate::rule::paths::Meant;
 use crate::tool::ToolKind;
@@ -16,8 +16,10 @@ impl Bench<'_> {
             return None;
         }
         let is_shell = self.spec.kind == ToolKind::Shell;
-        let perhaps: Vec<Touched> =
+        let mut perhaps: Vec<Touched> =
             self.ground.perhaps(&facts.act, &facts.touched, self.world).collect();
+        perhaps.extend(self.ground.in_part(&facts.act, self.world));
+        perhaps.extend(guard::landed(&facts.act, &facts.touched));
         let touched = facts.touched.iter().chain(&perhaps);
         for touched in touched.filter(|touched| !is_stream(touched)) {
             let what = &touched.written;

@@ -75,6 +75,13 @@ impl<'a> Bench<'a> {
         Said { any, whole: self.rules.whole(outcome), is_silent }
     }
 
+    /// Whether rules for files ask or deny anything that a command may do.
+    pub(super) fn has_file_rules(&self) -> bool {
+        [&self.writers, &self.readers]
+            .iter()
+            .any(|rules| rules.any(Outcome::Ask).or(rules.any(Outcome::Deny)).is_some())
+    }
+
     fn said(&self, outcome: Outcome) -> Said<'a> {
         match outcome {
             Outcome::Ask => self.asking,
@@ -154,6 +161,7 @@ impl<'a> Bench<'a> {
         if said.is_some() || facts.touched.is_empty() && act.code.is_empty() {
             return said;
         }
+        let of_file = |touched: Touched| self.speaking_of_file(outcome, &touched);
         let mut touched = facts.touched.iter().filter(|touched| !is_stream(touched));
         touched
             .find_map(|touched| self.speaking_of_file(outcome, touched))
@@ -164,6 +172,8 @@ impl<'a> Bench<'a> {
                 let mut perhaps = self.ground.perhaps(act, &facts.touched, self.world);
                 perhaps.find_map(|touched| self.speaking_of_file(outcome, &touched))
             })
+            .or_else(|| self.ground.in_part(act, self.world).find_map(of_file))
+            .or_else(|| guard::landed(act, &facts.touched).into_iter().find_map(of_file))
             .or_else(|| self.speaking_of_names(outcome, act))
     }
 

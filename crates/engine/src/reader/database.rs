@@ -145,6 +145,7 @@ fn fed(reading: &mut Reading<'_, '_>, dialect: SqlDialect) {
     if has_text || !reading.act.has(Effect::Execute) {
         return;
     }
+    reading.analysis.suspect_text(&text, reading.act);
     match statements(&text, dialect) {
         Sql::Destroys => reading.act.note("lost_work", reading.act.span),
         // The table takes whatever comes from outside for code.
