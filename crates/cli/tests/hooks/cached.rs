@@ -40,7 +40,7 @@ impl Two {
         let secret = made["key"].as_str().unwrap().to_owned();
         let mut two = Two { there, here, address: "127.0.0.1:0".to_owned(), secret, daemon: None };
         two.serve();
-        two.install(json!({}));
+        two.install(&json!({}));
         two
     }
 
@@ -53,11 +53,9 @@ impl Two {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.find_map(|line| {
             let line = line.unwrap();
-            let at = line.find("http://")? + "http://".len();
-            let rest = &line[at..];
-            let end =
-                rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || ".:".contains(sign)));
-            Some(rest[..end.unwrap_or(rest.len())].to_owned())
+            let (_, address) = line.split_once("http://")?;
+            let is_part = |sign: &char| sign.is_ascii_alphanumeric() || ".:".contains(*sign);
+            Some(address.chars().take_while(is_part).collect())
         });
         self.address = first.expect("it says where it listens");
         std::thread::spawn(move || lines.for_each(drop));
@@ -71,7 +69,7 @@ impl Two {
     }
 
     /// What `install --url` writes down.
-    fn install(&self, more: Value) {
+    fn install(&self, more: &Value) {
         let public = fs::read_to_string(self.there.data().join("signing.pub")).unwrap();
         let mut installed = json!({
             "home": self.here.0, "config": self.here.0.join(".config/portcullis"),
@@ -206,7 +204,7 @@ fn what_cannot_be_believed_is_as_good_as_nothing() {
     two.says("ls");
     let (good, path) = (fs::read_to_string(two.cache()).unwrap(), two.cache());
     two.kill();
-    two.install(json!({}));
+    two.install(&json!({}));
     assert_eq!(two.says("ls").0, "allow", "as it was written");
     let put = |text: &str| {
         let _ = fs::remove_file(&path);
@@ -216,7 +214,7 @@ fn what_cannot_be_believed_is_as_good_as_nothing() {
     #[rustfmt::skip]
     let damaged = [
         ("without a rule",      good.replace("Bash(uname:*)", "Bash(unami:*)")),
-        ("cut off",             good[..good.len() - 7].to_owned()),
+        ("cut off",             good.split_at(good.len() - 7).0.to_owned()),
         ("another version",     good.replacen(&two.version(), "0000000000000000", 1)),
         ("no signature",        good.replacen(good.split([' ', '\n']).nth(5).unwrap(), "", 1)),
         ("empty",               String::new()),
@@ -255,17 +253,17 @@ fn what_cannot_be_believed_is_as_good_as_nothing() {
     let other = format!("pcl_agent_{}", "A".repeat(43));
     let said = two.hook("ls", &[], &other);
     assert_eq!(answer(&said), is("deny", "HOOK_NO_DAEMON"), "it is of another agent's key");
-    two.install(json!({ "key": "ab".repeat(32) }));
+    two.install(&json!({ "key": "ab".repeat(32) }));
     two.assert_shut("another daemon was pinned");
-    two.install(json!({ "key": null }));
+    two.install(&json!({ "key": null }));
     two.assert_shut("no key was pinned");
-    two.install(json!({}));
+    two.install(&json!({}));
     assert_eq!(two.says("ls").0, "allow", "nothing else was changed");
 
     // A call through the daemon mends whatever stands there.
     put("damaged");
     two.serve();
-    two.install(json!({}));
+    two.install(&json!({}));
     two.says("ls");
     two.kill();
     assert_eq!(two.says("ls").0, "allow");
