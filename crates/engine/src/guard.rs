@@ -71,6 +71,7 @@ pub const GUARDS: &[Guard] = &[
     guard("piped_code",         Tier::Dangerous,   Outcome::Ask,   true,  "runs what it gets on standard input"),
     guard("power",              Tier::Destructive, Outcome::Ask,   true,  "stops or exhausts the machine"),
     guard("rows_deleted",       Tier::Destructive, Outcome::Allow, false, "deletes rows of a table"),
+    guard("sandbox_left",       Tier::Dangerous,   Outcome::Ask,   false, "runs outside the sandbox of its host"),
     guard("secret_read",        Tier::Review,      Outcome::Ask,   true,  "reads a secret"),
     guard("sed",                Tier::Dangerous,   Outcome::Ask,   true,  "runs a sed script that executes or cannot be followed"),
     guard("self_protection",    Tier::Destructive, Outcome::Deny,  true,  "touches Portcullis itself"),

@@ -13,6 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use portcullis_engine::Lexical;
 use portcullis_engine::world::{World, WorldKind};
 
 /// So many links are followed on the way to one file; the kernel follows no more either.
@@ -130,17 +131,25 @@ impl World for Live {
 }
 
 /// A world that repeats what another one answered. About anything else it knows nothing, and
-/// says so in the strictest way.
+/// says so in the strictest way, or takes a path for the file it names.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     answers: Answers,
+    is_lexical: bool,
 }
 
 impl Recorded {
     /// The world of these answers.
     #[must_use]
     pub fn new(answers: Answers) -> Recorded {
-        Recorded { answers }
+        Recorded { answers, is_lexical: false }
+    }
+
+    /// The world of a caller who attached these answers to a call: anything else is as if nothing
+    /// had been attached.
+    #[must_use]
+    pub fn beside_lexical(answers: Answers) -> Recorded {
+        Recorded { answers, is_lexical: true }
     }
 }
 
@@ -150,15 +159,19 @@ impl World for Recorded {
     }
 
     fn resolve(&self, path: &str) -> Option<String> {
-        self.answers.resolved.get(path).cloned().flatten()
+        match self.answers.resolved.get(path) {
+            Some(known) => known.clone(),
+            None if self.is_lexical => Lexical.resolve(path),
+            None => None,
+        }
     }
 
     fn is_shared(&self, path: &str) -> bool {
-        self.answers.shared.get(path).copied().unwrap_or(true)
+        self.answers.shared.get(path).copied().unwrap_or(!self.is_lexical)
     }
 
     fn folds_case(&self, path: &str) -> bool {
-        self.answers.folding.get(path).copied().unwrap_or(true)
+        self.answers.folding.get(path).copied().unwrap_or(!self.is_lexical)
     }
 
     fn names(&self, directory: &str) -> Option<Arc<[String]>> {

@@ -59,19 +59,22 @@ pub async fn answer(app: &App, caller: &Caller, call: &Call) -> Result<Answered,
         decision: decision.map(Decision::new),
         refusal: is_refused.then(|| access::refusal(&answered.verdict, decision)),
         verdict: shown(&answered.verdict),
-        hosts: (caller.door == "hook").then(|| hosts(&answered.hosts)).flatten(),
+        hosts: (caller.door == "hook").then(|| hosts(app, caller, &answered.hosts)).flatten(),
     })
 }
 
 /// What a hook heeds itself, where it is not the default.
-fn hosts(hosts: &policy::Hosts) -> Option<Hosts> {
+fn hosts(app: &App, caller: &Caller, hosts: &policy::Hosts) -> Option<Hosts> {
     let headless = match hosts.headless {
         Headless::Ask => "ask",
         Headless::Defer => "defer",
     };
-    let is_default = !hosts.answers_native_prompts && headless == "ask";
+    // Who is on another machine hears whether what it keeps is what is in force.
+    let everywhere = (!caller.is_local).then(|| app.authority.policies().everywhere().ok());
+    let policy = everywhere.flatten().map(|in_force| in_force.version.clone());
+    let is_default = !hosts.answers_native_prompts && headless == "ask" && policy.is_none();
     let answer_native_prompts = hosts.answers_native_prompts;
-    (!is_default).then_some(Hosts { answer_native_prompts, headless })
+    (!is_default).then_some(Hosts { answer_native_prompts, headless, policy })
 }
 
 /// `POST /v1/check[?explain=1]`: the verdict about a call, and nothing else; or the whole way to
@@ -283,7 +286,7 @@ fn submission(caller: &Caller, call: &Call) -> Result<Submission, ApiError> {
 fn answers(call: &Call) -> Answers {
     let mut answers = Answers::default();
     for (path, place) in &call.world {
-        answers.resolved.insert(path.clone(), Some(place.real.clone()));
+        answers.resolved.insert(path.clone(), place.real.clone());
         answers.shared.insert(path.clone(), place.shared);
         answers.folding.insert(path.clone(), false);
     }

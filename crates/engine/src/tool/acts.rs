@@ -230,6 +230,13 @@ impl<'a> Source<'a> {
         };
         found.has_subject = true;
         found.is_other_shell = is_other_shell;
+        let is_set = |is: &Json| !matches!(is, Json::Null | Json::Bool(false));
+        if lists::UNBOXING_FIELDS.iter().any(|name| self.input.get(*name).is_some_and(is_set)) {
+            for act in &mut found.acts {
+                let span = act.span;
+                act.note("sandbox_left", span);
+            }
+        }
         let has_more = !self.others(&[Field::Command], lists::INPUT_COMMANDS).is_empty();
         if has_more || elsewhere::is_set_up(self.input, self.spec, self.ground) {
             found.acts.push(self.act(EffectOn::of(Effect::Unknown)));
