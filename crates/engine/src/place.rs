@@ -1,10 +1,14 @@
 //! Places: where the paths of an act really lead.
 
+mod links;
+
 use std::sync::Arc;
 
 use crate::act::Act;
 use crate::effect::{Effect, Target};
 use crate::world::{World, WorldKind};
+
+pub(crate) use links::follows;
 
 /// Where a call runs that does not say where: a directory like no other, so that relative paths
 /// mean neither the system's nor each other's.
@@ -109,7 +113,7 @@ impl Ground {
         is_within(&self.root, directory)
     }
 
-    /// The files an act touches.
+    /// The files an act touches, those among them that its patterns find by a link.
     pub fn touched(&self, act: &Act, world: &dyn World) -> Vec<Touched> {
         let mut touched = Vec::new();
         for on in &act.effects {
@@ -130,6 +134,9 @@ impl Ground {
                 is_deep: on.is_deep,
                 is_listing: on.is_listing,
             });
+        }
+        if !is_lexical(world) {
+            links::add(self, act, world, &mut touched);
         }
         touched
     }
