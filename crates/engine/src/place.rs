@@ -161,7 +161,15 @@ impl Ground {
         lost.flat_map(move |one| {
             let places =
                 act.perhaps_in.iter().map(|directory| self.place(&one.written, directory, world));
-            places.flatten().map(|place| Touched { place: Some(place), ..one.clone() })
+            places.flatten().flat_map(|place| {
+                let found = if one.is_pattern && !is_lexical(world) {
+                    links::found(&place.normalised, one, self, world)
+                } else {
+                    Vec::new()
+                };
+                let placed = Touched { place: Some(place), ..one.clone() };
+                std::iter::once(placed).chain(found)
+            })
         })
     }
 }

@@ -58,11 +58,33 @@ pub(super) fn add(ground: &Ground, act: &Act, world: &dyn World, touched: &mut V
             more.push(one);
         }
     }
+    // Where the directory is not known, or is one of several, those that it may be.
+    let lost = touched.iter().filter(|one| one.place.is_none() && !one.written.is_empty());
+    for one in lost.filter(|_| act.directory.is_none()) {
+        for directory in act.perhaps_in.iter() {
+            let path = join(&one.written, directory, ground.home.as_deref());
+            more.extend(path.iter().flat_map(|path| found(path, one, ground, world)));
+        }
+    }
     if follows(act) {
         more.extend(touched.iter().flat_map(|one| below(one, ground, world)));
     }
     touched.append(&mut more);
     add_names(ground, world, touched);
+}
+
+/// What a pattern finds, if it is one.
+pub(super) fn found(
+    pattern: &str,
+    one: &Touched,
+    ground: &Ground,
+    world: &dyn World,
+) -> Vec<Touched> {
+    if !sensitive::is_open(pattern) || is_whole_tree(one) {
+        return Vec::new();
+    }
+    let entries = walk(pattern, !one.is_listing, world).entries.into_iter();
+    entries.map(|entry| entry.touched(one, ground, world)).collect()
 }
 
 /// Whether an act goes down into what links name, and shows more of it than names.
@@ -105,10 +127,10 @@ fn below(one: &Touched, ground: &Ground, world: &dyn World) -> Vec<Touched> {
         (directory, open) if sensitive::is_open(open) => directory.to_owned(),
         (directory, name) => [directory, "/", name].concat(),
     };
-    let read = Touched { is_deep: true, is_listing: false, is_pattern: false, ..one.clone() };
+    let searched = Touched { is_deep: true, is_listing: false, is_pattern: false, ..one.clone() };
     let pattern = [start.trim_end_matches('/'), "/**"].concat();
     let links = walk(&pattern, false, world).entries.into_iter();
-    let links = links.map(|entry| entry.touched(&read, ground, world));
+    let links = links.map(|entry| entry.touched(&searched, ground, world));
     let leaves = |link: &Touched| {
         let real = link.place.as_ref().and_then(|place| place.resolved.as_deref());
         real.is_none_or(|real| !ground.holds_path(real) && !is_within(real, &start))

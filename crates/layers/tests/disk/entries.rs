@@ -106,6 +106,13 @@ fn a_link_that_a_pattern_finds_is_what_it_names() {
         "cat her?/lke?", "for f in l*; do cat \"$f\"; done", "for f in lk*; do head -n1 $f; done",
         "cat lk\"$x\"", "cat lssh/$x", "cat < lke?", "grep x lk*", "wc -l l[k]ey", "cat $PWD/lk*", "cat ~/proj/lk*",
         "find . -name 'lk*' | xargs cat", "ls lk* | xargs cat", "cd real && cat inne?",
+        "cat $(echo lk*)", "cat {lke?,a.md}", "x='lk*'; cat $x", "set -- lk*; cat \"$1\"",
+        "a=(lk*); cat \"${a[@]}\"", "bash -c 'cat lk*'", "cat ~+/lk*", "cat l[[:alpha:]]ey",
+        "echo lk* | xargs cat", "for d in */; do cat $d/id_rsa; done", "diff a.md lk*",
+        "cd ls?h && cat known", "cd lroo? && cat etc/shadow", "cd nope; cat lk*", "cat l{k,z}e?",
+        "while read -r f; do cat \"$f\"; done < <(ls lk*)", "cat -- lk*", "cat ls?h/known",
+        "for d in l*/; do cat \"$d\"known; done", "for f in */*; do cat $f; done",
+        "shopt -s extglob; cat @(lkey|x)", "cat src/../lk*", "tail -n1 ~/proj/../proj/lk*",
     ]);
     #[rustfmt::skip]
     all_are(&root, &policy, Outcome::Allow, &[
