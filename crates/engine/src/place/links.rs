@@ -19,7 +19,7 @@ use crate::{glob, lists, sensitive};
 const MOST_STEPS: usize = 4096;
 
 /// So many directories are looked at on the way down a tree.
-const MOST_BELOW: usize = 256;
+const MOST_BELOW: usize = 128;
 
 /// So many entries are held against the lists for one pattern.
 const MOST_FOUND: usize = 1024;
@@ -27,7 +27,13 @@ const MOST_FOUND: usize = 1024;
 /// Adds what the words of an act lead to beside what they say.
 pub(super) fn add(ground: &Ground, act: &Act, world: &dyn World, touched: &mut Vec<Touched>) {
     let mut more = Vec::new();
-    for one in touched.iter().filter(|one| one.is_pattern && !is_whole_tree(one)) {
+    // What goes down a tree by itself chooses among the files there, not among links.
+    let goes_down = !act.base_name().is_some_and(|base| lists::FINDERS.contains(&base))
+        && touched.iter().any(|one| one.is_deep && !one.is_pattern);
+    let is_search = |one: &Touched| {
+        is_whole_tree(one) || goes_down && one.effect == Effect::Read && one.written.contains("**")
+    };
+    for one in touched.iter().filter(|one| one.is_pattern && !is_search(one)) {
         let found = absolute(&one.written, act, ground)
             .map(|pattern| walk(&pattern, !one.is_listing, world))
             .unwrap_or_default();
