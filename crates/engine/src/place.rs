@@ -167,8 +167,8 @@ impl Ground {
                 } else {
                     Vec::new()
                 };
-                let placed = Touched { place: Some(place), ..one.clone() };
-                std::iter::once(placed).chain(found)
+                let there = Touched { place: Some(place), ..one.clone() };
+                std::iter::once(there).chain(found)
             })
         })
     }

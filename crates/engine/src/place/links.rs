@@ -27,8 +27,11 @@ const MOST_FOUND: usize = 1024;
 /// Adds what the words of an act lead to beside what they say.
 pub(super) fn add(ground: &Ground, act: &Act, world: &dyn World, touched: &mut Vec<Touched>) {
     let mut more = Vec::new();
-    // What goes down a tree by itself chooses among the files there, not among links.
-    let goes_down = !act.base_name().is_some_and(|base| lists::FINDERS.contains(&base))
+    // What goes down a tree by itself chooses among the files there, not among links; names that
+    // it is handed are another matter.
+    let is_handed = !act.via.is_empty() || act.args.iter().any(|arg| arg.as_known().is_none());
+    let goes_down = !is_handed
+        && !act.base_name().is_some_and(|base| lists::FINDERS.contains(&base))
         && touched.iter().any(|one| one.is_deep && !one.is_pattern);
     let is_search = |one: &Touched| {
         is_whole_tree(one) || goes_down && one.effect == Effect::Read && one.written.contains("**")
