@@ -58,6 +58,7 @@ pub const GUARDS: &[Guard] = &[
     guard("download_and_run",   Tier::Dangerous,   Outcome::Ask,   true,  "runs code straight from the network"),
     guard("dynamic",            Tier::Dangerous,   Outcome::Ask,   true,  "cannot be known before it runs"),
     guard("escalation",         Tier::Destructive, Outcome::Ask,   false, "runs with another user's rights"),
+    guard("followed_links",     Tier::Review,      Outcome::Allow, false, "follows links that lead out of the workspace"),
     guard("force_kill",         Tier::Dangerous,   Outcome::Ask,   true,  "ends processes by force"),
     guard("forced_removal",     Tier::Dangerous,   Outcome::Ask,   true,  "deletes without asking back"),
     guard("hard_link",          Tier::Dangerous,   Outcome::Ask,   false, "writes a file that has another name elsewhere"),

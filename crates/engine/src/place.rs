@@ -1,10 +1,14 @@
 //! Places: where the paths of an act really lead.
 
+mod links;
+
 use std::sync::Arc;
 
 use crate::act::Act;
 use crate::effect::{Effect, Target};
 use crate::world::{World, WorldKind};
+
+pub(crate) use links::follows;
 
 /// Where a call runs that does not say where: a directory like no other, so that relative paths
 /// mean neither the system's nor each other's.
@@ -118,7 +122,7 @@ impl Ground {
         is_within(&self.root, directory)
     }
 
-    /// The files an act touches.
+    /// The files an act touches, those among them that its patterns find by a link.
     pub fn touched(&self, act: &Act, world: &dyn World) -> Vec<Touched> {
         let mut touched = Vec::new();
         for on in &act.effects {
@@ -139,6 +143,9 @@ impl Ground {
                 is_deep: on.is_deep,
                 is_listing: on.is_listing,
             });
+        }
+        if !is_lexical(world) {
+            links::add(self, act, world, &mut touched);
         }
         touched
     }
@@ -163,7 +170,15 @@ impl Ground {
         lost.flat_map(move |one| {
             let places =
                 act.perhaps_in.iter().map(|directory| self.place(&one.written, directory, world));
-            places.flatten().map(|place| Touched { place: Some(place), ..one.clone() })
+            places.flatten().flat_map(|place| {
+                let found = if one.is_pattern && !is_lexical(world) {
+                    links::found(&place.normalised, one, self, world)
+                } else {
+                    Vec::new()
+                };
+                let there = Touched { place: Some(place), ..one.clone() };
+                std::iter::once(there).chain(found)
+            })
         })
     }
 }
