@@ -17,7 +17,7 @@ use crate::environment::{self, Setting};
 use crate::lists;
 use crate::place;
 use crate::reader;
-use crate::usage::{Unknown, Usage};
+use crate::usage::{Unknown, Usage, turning};
 
 /// How many wrappers may stand around one another.
 pub const WRAPPERS: usize = 16;
@@ -64,6 +64,9 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
     let Some(written) = act.program() else {
         act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
         act.effects.push(EffectOn::of(Effect::Execute));
+        if let Some(Text::Begins(_) | Text::Any(_)) = act.args.first().map(|arg| &arg.text) {
+            act.note("late_binding", act.span);
+        }
         analysis.suspect_program(&act);
         analysis.push(act);
         return;
@@ -258,6 +261,8 @@ fn take(
         .collect();
     act.globals = usage.globals.iter().map(|at| at + 1).collect();
     act.extras = usage.extras.iter().map(|at| at + 1).collect();
+    let turning = turning::places(usage, act.args.get(1..).unwrap_or_default());
+    act.extras.extend(turning.into_iter().map(|at| at + 1));
     // What changes the program itself must be named.
     let has_subs = !program.entry.subs.is_empty() || program.entry.services != Services::None;
     if has_subs && !act.only_reads() {
@@ -411,6 +416,7 @@ fn run(
                 Where::Unknown => analysis.state.directory = None,
             }
             if !args.is_empty() {
+                let span = own_span(&args, span);
                 let act = Act { span, args, assignments, is_fetched, ..Act::default() };
                 resolve(analysis, Box::new(act));
             }
@@ -456,6 +462,23 @@ fn run(
             analysis.push_unknown(message, span);
         }
     }
+}
+
+/// Where the words of a command stand inside the one that runs it; all of that where they do not.
+fn own_span(args: &[Arg], around: Span) -> Span {
+    let is_own = |span: &Span| {
+        !span.is_empty() && *span != around && around.start <= span.start && span.end <= around.end
+    };
+    let mut spans = args.iter().map(|arg| arg.span).filter(is_own);
+    let Some(first) =
+        spans.next().filter(|first| args.first().is_some_and(|arg| arg.span == *first))
+    else {
+        return around;
+    };
+    spans.fold(first, |all, span| Span {
+        start: all.start.min(span.start),
+        end: all.end.max(span.end),
+    })
 }
 
 /// Whether a builtin puts what it gets into variables.
