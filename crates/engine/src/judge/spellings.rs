@@ -19,7 +19,7 @@ const WORDS: usize = 64;
 impl<'a> Bench<'a> {
     /// The rule that speaks about an act in one of its other spellings.
     pub(super) fn speaking_of_same(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
-        let base = act.base_name()?;
+        let base = act.last_name()?;
         let names = [Some(base), without_version(base)];
         let mut names =
             names.into_iter().flatten().filter(|name| self.rules.begins_same(outcome, name));
