@@ -33,6 +33,7 @@ use crate::usage::Unknown;
 use crate::verdict::{JudgedAct, Outcome, Reason, Tier, Verdict};
 use crate::world::World;
 
+pub(crate) use cover::has_covered_assignments;
 pub(crate) use facts::Facts;
 pub(crate) use ladder::Step;
 

@@ -236,7 +236,11 @@ impl<'a> Bench<'a> {
             Outcome::Deny => "denies",
         };
         let what = self.subject(facts);
-        let message = ["rule `", &rule.text, "` ", verb, " `", &what, "`"].concat();
+        let behind = match rule.outcome {
+            Outcome::Ask => ", and goes on asking until it is removed",
+            Outcome::Allow | Outcome::Deny => "",
+        };
+        let message = ["rule `", &rule.text, "` ", verb, " `", &what, "`", behind].concat();
         let step = self.step(rule.outcome, rung, code, message, facts);
         Step { rule: Some(rule), ..step }
     }
@@ -265,6 +269,9 @@ pub(super) fn reason_of(bench: &Bench<'_>, finding: &Finding) -> Reason {
     let code = match finding.guard {
         "self_protection" | "syntax" | "unreadable" => Cow::Borrowed(finding.guard),
         "limit" => Cow::Borrowed("limit.acts"),
+        // What only informs stands in the row of what asks.
+        "owner_change" => Cow::Borrowed("guard.open_permissions"),
+        "rows_deleted" => Cow::Borrowed("guard.lost_work"),
         guard => Cow::Owned(["guard.", guard].concat()),
     };
     let span = bench.text.map(|_| finding.span);
