@@ -223,6 +223,12 @@ impl<'a> Bench<'a> {
         for finding in facts.iter().flat_map(|facts| &facts.findings) {
             push_reason(&mut reasons, &ladder::reason_of(self, finding));
         }
+        // Whoever takes an offer is told that it does not silence the rule that asked.
+        let asking = steps.iter().filter(|step| step.rung == 4 && !suggestions.is_empty());
+        for (step, rule) in asking.filter_map(|step| Some((step, step.rule?))) {
+            let message = ["rule `", &rule.text, "` goes on asking until it is removed"].concat();
+            push_reason(&mut reasons, &Reason { message, ..step.reason.clone() });
+        }
         let always = self.always(&facts, outcome);
         let is_read_only = has_acts && facts.iter().all(|facts| facts.is_read_only);
         let tier = facts.iter().map(|facts| facts.tier).max().unwrap_or(Tier::Review);

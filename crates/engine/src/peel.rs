@@ -62,14 +62,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         return;
     }
     let Some(written) = act.program() else {
-        act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
-        act.effects.push(EffectOn::of(Effect::Execute));
-        if let Some(Text::Begins(_) | Text::Any(_)) = act.args.first().map(|arg| &arg.text) {
-            act.note("late_binding", act.span);
-        }
-        analysis.suspect_program(&act);
-        analysis.push(act);
-        return;
+        return nameless(analysis, act);
     };
     let is_alias = analysis.state.aliases.contains(written);
     let functions = &analysis.state.functions;
@@ -151,6 +144,17 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         reader::database::bare_statement(&mut act);
     }
     take(analysis, act, program, &mut usage);
+}
+
+/// A program that is not known before it runs: its name comes from a variable, or the like.
+fn nameless(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
+    act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
+    act.effects.push(EffectOn::of(Effect::Execute));
+    if let Some(Text::Begins(_) | Text::Any(_)) = act.args.first().map(|arg| &arg.text) {
+        act.note("late_binding", act.span);
+    }
+    analysis.suspect_program(&act);
+    analysis.push(act);
 }
 
 /// Writes a program and its sub-command as the catalog has them, where only letter case differs.

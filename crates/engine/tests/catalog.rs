@@ -4,7 +4,7 @@
 
 use portcullis_engine::act::Act;
 use portcullis_engine::analysis::analyse;
-use portcullis_engine::catalog::{Entry, OptionSpec, ValueKind, find, programs};
+use portcullis_engine::catalog::{Entry, OptionSpec, Program, ValueKind, find, programs};
 use portcullis_engine::effect::{Effect, Effects};
 use portcullis_engine::guard::{self, Scene, Sensitive};
 use portcullis_engine::place::Ground;
@@ -74,7 +74,7 @@ const FRAMES: [&str; 8] = [
 #[test]
 fn with_every_offer_accepted_the_same_call_is_allowed() {
     let (mut wrong, mut offered) = (Vec::new(), 0);
-    let examples = programs().iter().flat_map(|program| program.not_read_only());
+    let examples = programs().iter().flat_map(Program::not_read_only);
     for (command, frame) in examples.flat_map(|one| FRAMES.map(|frame| (one, frame))) {
         let command = frame.replace("{}", command);
         let mut call = Call::bash(&command, "/home/dev/proj");

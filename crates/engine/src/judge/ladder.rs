@@ -236,11 +236,7 @@ impl<'a> Bench<'a> {
             Outcome::Deny => "denies",
         };
         let what = self.subject(facts);
-        let behind = match rule.outcome {
-            Outcome::Ask => ", and goes on asking until it is removed",
-            Outcome::Allow | Outcome::Deny => "",
-        };
-        let message = ["rule `", &rule.text, "` ", verb, " `", &what, "`", behind].concat();
+        let message = ["rule `", &rule.text, "` ", verb, " `", &what, "`"].concat();
         let step = self.step(rule.outcome, rung, code, message, facts);
         Step { rule: Some(rule), ..step }
     }
