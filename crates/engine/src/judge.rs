@@ -33,6 +33,7 @@ use crate::usage::Unknown;
 use crate::verdict::{JudgedAct, Outcome, Reason, Tier, Verdict};
 use crate::world::World;
 
+pub(crate) use cover::has_covered_assignments;
 pub(crate) use facts::Facts;
 pub(crate) use ladder::Step;
 
@@ -225,6 +226,12 @@ impl<'a> Bench<'a> {
         }
         for finding in facts.iter().flat_map(|facts| &facts.findings) {
             push_reason(&mut reasons, &ladder::reason_of(self, finding));
+        }
+        // Whoever takes an offer is told that it does not silence the rule that asked.
+        let asking = steps.iter().filter(|step| step.rung == 4 && !suggestions.is_empty());
+        for (step, rule) in asking.filter_map(|step| Some((step, step.rule?))) {
+            let message = ["rule `", &rule.text, "` goes on asking until it is removed"].concat();
+            push_reason(&mut reasons, &Reason { message, ..step.reason.clone() });
         }
         let always = self.always(&facts, outcome);
         let is_read_only = has_acts && facts.iter().all(|facts| facts.is_read_only);

@@ -17,7 +17,7 @@ use crate::environment::{self, Setting};
 use crate::lists;
 use crate::place;
 use crate::reader;
-use crate::usage::{Unknown, Usage};
+use crate::usage::{Unknown, Usage, turning};
 
 /// How many wrappers may stand around one another.
 pub const WRAPPERS: usize = 16;
@@ -62,11 +62,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         return;
     }
     let Some(written) = act.program() else {
-        act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
-        act.effects.push(EffectOn::of(Effect::Execute));
-        analysis.suspect_program(&act);
-        analysis.push(act);
-        return;
+        return nameless(analysis, act);
     };
     let is_alias = analysis.state.aliases.contains(written);
     let functions = &analysis.state.functions;
@@ -148,6 +144,17 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         reader::database::bare_statement(&mut act);
     }
     take(analysis, act, program, &mut usage);
+}
+
+/// A program that is not known before it runs: its name comes from a variable, or the like.
+fn nameless(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
+    act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
+    act.effects.push(EffectOn::of(Effect::Execute));
+    if let Some(Text::Begins(_) | Text::Any(_)) = act.args.first().map(|arg| &arg.text) {
+        act.note("late_binding", act.span);
+    }
+    analysis.suspect_program(&act);
+    analysis.push(act);
 }
 
 /// Writes a program and its sub-command as the catalog has them, where only letter case differs.
@@ -258,6 +265,8 @@ fn take(
         .collect();
     act.globals = usage.globals.iter().map(|at| at + 1).collect();
     act.extras = usage.extras.iter().map(|at| at + 1).collect();
+    let turning = turning::places(usage, act.args.get(1..).unwrap_or_default());
+    act.extras.extend(turning.into_iter().map(|at| at + 1));
     // What changes the program itself must be named.
     let has_subs = !program.entry.subs.is_empty() || program.entry.services != Services::None;
     if has_subs && !act.only_reads() {
@@ -411,6 +420,7 @@ fn run(
                 Where::Unknown => analysis.state.directory = None,
             }
             if !args.is_empty() {
+                let span = own_span(&args, span);
                 let act = Act { span, args, assignments, is_fetched, ..Act::default() };
                 resolve(analysis, Box::new(act));
             }
@@ -456,6 +466,23 @@ fn run(
             analysis.push_unknown(message, span);
         }
     }
+}
+
+/// Where the words of a command stand inside the one that runs it; all of that where they do not.
+fn own_span(args: &[Arg], around: Span) -> Span {
+    let is_own = |span: &Span| {
+        !span.is_empty() && *span != around && around.start <= span.start && span.end <= around.end
+    };
+    let mut spans = args.iter().map(|arg| arg.span).filter(is_own);
+    let Some(first) =
+        spans.next().filter(|first| args.first().is_some_and(|arg| arg.span == *first))
+    else {
+        return around;
+    };
+    spans.fold(first, |all, span| Span {
+        start: all.start.min(span.start),
+        end: all.end.max(span.end),
+    })
 }
 
 /// Whether a builtin puts what it gets into variables.

@@ -109,6 +109,7 @@ pub(crate) fn read(
         "env" => system::env(&mut reading),
         "flock" => system::flock(&mut reading),
         "make" => system::make(&mut reading),
+        "printenv" => system::printenv(&mut reading),
         "ps" => system::ps(&mut reading),
         "service" => system::service(&mut reading),
         "sudo" => system::sudo(&mut reading),

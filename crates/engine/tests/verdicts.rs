@@ -287,6 +287,10 @@ fn mistakes(case: &Table, verdict: &Verdict) -> Vec<String> {
     let span = first.and_then(|reason| reason.span);
     let span = span.map_or_else(String::new, |span| format!("{}..{}", span.start, span.end));
     compare("span", string("span"), span);
+    if let Some(told) = string("told") {
+        let is_told = verdict.reasons.iter().any(|reason| reason.message == told);
+        compare("it told", Some(told.clone()), if is_told { told } else { String::new() });
+    }
     if let Some(rules) = case.get("suggestions") {
         let rules: Vec<&str> =
             rules.as_array().unwrap().iter().map(|rule| rule.as_str().unwrap()).collect();

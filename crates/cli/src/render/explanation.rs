@@ -305,7 +305,11 @@ fn suggestions(out: &mut impl Write, verdict: &Verdict, palette: Palette) -> io:
     if verdict.suggestions.is_empty() {
         return Ok(());
     }
+    let has_ask_rule = verdict.reasons.iter().any(|reason| reason.code == "rule.ask");
     let title = match verdict.suggestions.len() {
+        _ if has_ask_rule => {
+            "an ask rule goes on asking until it is removed; then this would answer"
+        }
         1 => "an allow rule would answer it",
         _ => "allow rules would answer it",
     };

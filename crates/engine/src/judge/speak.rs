@@ -220,11 +220,11 @@ impl<'a> Bench<'a> {
         }
         let raw = self.raw_text(act.span);
         let first = act.args.first().and_then(Arg::as_written);
-        let base = act.base_name().filter(|base| Some(*base) != first);
-        let plain = act.base_name().and_then(plain_name);
+        let base = act.last_name().filter(|base| Some(*base) != first);
+        let plain = act.last_name().and_then(plain_name);
         // Most texts begin with the very word.
         let is_same = first.is_some_and(|first| begins_with(raw, first));
-        let names = [first, base, plain, act.base_name().and_then(without_version)];
+        let names = [first, base, plain, act.last_name().and_then(without_version)];
         if !self.rules.may_speak(&names, || glance(act, raw)) {
             // Behind a wrapper or in quotes the text may still be one that a rule means.
             let speaks = |outcome, is_open: bool| {
@@ -314,7 +314,7 @@ fn spellings<'a>(
     plain: Option<&'a str>,
 ) -> Vec<Vec<Option<&'a str>>> {
     let mut others = Vec::new();
-    let base = act.base_name().filter(|base| Some(*base) != act.program());
+    let base = act.last_name().filter(|base| Some(*base) != act.program());
     for name in [base, plain].into_iter().flatten() {
         let mut short = args.to_vec();
         if let Some(program) = short.first_mut() {

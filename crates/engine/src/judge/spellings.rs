@@ -24,7 +24,7 @@ pub(super) struct Spoken<'a> {
 
 impl<'a> Spoken<'a> {
     pub(super) fn of(act: &'a Act) -> Spoken<'a> {
-        let base = act.base_name();
+        let base = act.last_name();
         // What is not known stands for some word.
         let rest = act.args.iter().skip(1).take(WORDS);
         Spoken {

@@ -3,16 +3,34 @@
 use portcullis_shell::Dialect;
 
 use super::{Reading, arg_of, builtin, interpreter};
-use crate::act::{Assigned, Shown};
+use crate::act::{Assigned, Note, Shown};
 use crate::analysis::names;
 use crate::arg::{Arg, Text};
 use crate::catalog::ValueKind;
 use crate::effect::Effect;
-use crate::environment::{Setting, setting};
+use crate::environment::{Setting, is_secret, setting};
 use crate::language::{self, Directory, Word};
 use crate::lists;
 use crate::peel::{Inner, Where};
 use crate::place;
+
+/// `printenv`: alone it shows every variable, else those it names.
+pub(super) fn printenv(reading: &mut Reading<'_, '_>) {
+    if reading.usage.is_quiet {
+        return;
+    }
+    let mut names = reading.args().iter().filter(|arg| !arg.prefix().starts_with('-')).peekable();
+    let shown = if names.peek().is_none() {
+        Some(Shown::Environment)
+    } else {
+        let secret = names.filter_map(Arg::as_known).find(|name| is_secret(name));
+        secret.map(|name| Shown::Variable(name.to_owned()))
+    };
+    if let Some(shown) = shown {
+        let (message, span) = (Some(shown.to_string()), reading.act.span);
+        reading.act.notes.push(Note { guard: "secret_read", span, message });
+    }
+}
 
 /// `env`: variables, a directory, and the command they are for.
 pub(super) fn env(reading: &mut Reading<'_, '_>) {

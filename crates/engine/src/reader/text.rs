@@ -22,8 +22,13 @@ fn texts(reading: &Reading<'_, '_>, kind: ValueKind) -> Option<Vec<String>> {
 /// `sed`: its scripts may write, read and run.
 pub(super) fn sed(reading: &mut Reading<'_, '_>) {
     let Some(scripts) = texts(reading, ValueKind::Sed) else {
+        reading.act.note("sed", reading.act.span);
         return reading.dynamic("a sed script that is not known before it runs");
     };
+    // What stands in a file cannot be followed.
+    if reading.usage.has_option(&["-f", "--file"]) {
+        reading.act.note("sed", reading.act.span);
+    }
     if scripts.is_empty() {
         if reading.usage.unknown.is_none() {
             reading.unknown("sed lacks its script");
