@@ -215,7 +215,10 @@ fn title(call: &Call, text: &str, judged: &JudgedAct) -> String {
 fn word(arg: &Arg, act: &Act, text: &str) -> String {
     let Some(text) = arg.as_known() else {
         let written = text.get(arg.span.start as usize..arg.span.end as usize);
-        let written = written.filter(|written| !written.is_empty() && arg.span != act.span);
+        // What a program finds has the span of all of it.
+        let is_own = act.span.start <= arg.span.start && arg.span.end <= act.span.end;
+        let is_part = is_own && arg.span != act.span;
+        let written = written.filter(|written| !written.is_empty() && is_part);
         return written.map_or_else(|| format!("{}…", arg.prefix()), str::to_owned);
     };
     let is_plain =
