@@ -54,7 +54,9 @@ impl Reader<'_> {
             is_option && self.is_extra(effect)
         };
         if is_other_place {
-            self.usage.extras.push(option.unwrap_or(at));
+            // A setting is not named by the option that sets any: what it sets is the value's to say.
+            let named = option.filter(|_| kind != ValueKind::Config);
+            self.usage.extras.push(named.unwrap_or(at));
         }
         let target = target(kind, effect, arg);
         if kind == ValueKind::WorkingDirectory {
