@@ -1,6 +1,6 @@
 //! Approvers: who answers, and for whom.
 
-use crate::ask::Ask;
+use crate::ask::{Ask, Asker};
 use crate::id::Id;
 use crate::key::Owners;
 
@@ -22,6 +22,12 @@ impl Approver {
     /// the very key they show.
     #[must_use]
     pub fn may_answer(&self, ask: &Ask) -> bool {
-        self.owners.include(&ask.asker.owner) && self.key != ask.asker.key
+        self.may_answer_for(&ask.asker)
+    }
+
+    /// Whether they may see and answer whatever somebody asks.
+    #[must_use]
+    pub fn may_answer_for(&self, asker: &Asker) -> bool {
+        self.owners.include(&asker.owner) && self.key != asker.key
     }
 }

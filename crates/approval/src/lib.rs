@@ -10,6 +10,7 @@
 pub mod approver;
 pub mod ask;
 pub mod audit;
+pub mod cache;
 pub mod canonical;
 pub mod decision;
 pub mod grant;

@@ -118,7 +118,7 @@ impl PublicKey {
         let _ = self.key.verify_strict(b"", &Signature::from_components(point, [0; 32]));
     }
 
-    fn has_signed(&self, text: &str, signature: &str) -> bool {
+    pub(crate) fn has_signed(&self, text: &str, signature: &str) -> bool {
         let check = || {
             let bytes: [u8; 64] = URL_SAFE_NO_PAD.decode(signature).ok()?.try_into().ok()?;
             self.key.verify_strict(text.as_bytes(), &Signature::from_bytes(&bytes)).ok()

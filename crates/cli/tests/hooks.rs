@@ -4,6 +4,7 @@
 
 mod hooks {
     pub mod apart;
+    pub mod cached;
     pub mod daemon;
     pub mod ends;
     pub mod faults;

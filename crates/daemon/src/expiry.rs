@@ -24,12 +24,11 @@ pub async fn watch(authority: Authority) {
     let mut noted = authority.deadlines().subscribe();
     let mut stopping = authority.stopping();
     while !*stopping.borrow() {
-        noted.borrow_and_update();
-        let wait = match end_due(&authority, started).await {
-            Ok(next) => authority
-                .deadlines()
-                .next(next, authority.now())
-                .map_or(AT_LEAST, |next| authority.clock().until(next).min(AT_LEAST)),
+        authority.deadlines().look();
+        let ended = end_due(&authority, started).await;
+        let next = authority.deadlines().found(ended.as_ref().ok().copied().flatten(), &mut noted);
+        let wait = match ended {
+            Ok(_) => next.map_or(AT_LEAST, |next| authority.clock().until(next).min(AT_LEAST)),
             Err(error) => {
                 tracing::error!("deadlines cannot be kept: {error}");
                 Duration::from_secs(1)
@@ -44,6 +43,9 @@ pub async fn watch(authority: Authority) {
 }
 
 /// The nearest deadline that is known.
+///
+/// What was noted before the store is looked at is found there, since an ask is committed before
+/// its deadline is noted. What is noted while one looks may be missing from what is found.
 #[derive(Debug, Default)]
 pub struct Deadlines {
     nearest: watch::Sender<Option<Moment>>,
@@ -65,14 +67,25 @@ impl Deadlines {
         self.nearest.subscribe()
     }
 
-    /// Takes what the store said for the nearest, unless a nearer one was noted meanwhile.
-    fn next(&self, found: Option<Moment>, now: Moment) -> Option<Moment> {
+    /// Forgets what was noted: the store is looked at from now on.
+    fn look(&self) {
         self.nearest.send_if_modified(|nearest| {
-            let is_nearer = |noted: &Moment| *noted > now && found.is_none_or(|at| *noted < at);
-            *nearest = nearest.filter(is_nearer).or(found);
+            *nearest = None;
             false
         });
-        *self.nearest.borrow()
+    }
+
+    /// Takes what the store said, unless a nearer one was noted while it was looked at; the
+    /// nearest, of which the watcher knows from now on.
+    fn found(
+        &self,
+        found: Option<Moment>,
+        watching: &mut watch::Receiver<Option<Moment>>,
+    ) -> Option<Moment> {
+        if let Some(found) = found {
+            self.note(found);
+        }
+        *watching.borrow_and_update()
     }
 }
 
@@ -108,16 +121,36 @@ mod tests {
     fn a_nearer_deadline_is_told_and_a_later_one_is_not() {
         let (deadlines, at) = (Deadlines::default(), Moment::from_ms);
         let mut watching = deadlines.subscribe();
-        deadlines.note(at(100));
-        assert!(watching.has_changed().unwrap(), "the first one");
-        watching.borrow_and_update();
+        deadlines.look();
+        assert_eq!(deadlines.found(Some(at(100)), &mut watching), Some(at(100)));
         deadlines.note(at(200));
         assert!(!watching.has_changed().unwrap(), "a later one");
-        assert_eq!(deadlines.next(Some(at(100)), at(0)), Some(at(100)));
         deadlines.note(at(50));
         assert!(watching.has_changed().unwrap(), "a nearer one");
-        assert_eq!(deadlines.next(Some(at(100)), at(0)), Some(at(50)), "it came meanwhile");
-        assert_eq!(deadlines.next(Some(at(100)), at(60)), Some(at(100)), "it has passed");
-        assert_eq!(deadlines.next(None, at(100)), None, "nothing waits any more");
+        deadlines.look();
+        assert_eq!(deadlines.found(Some(at(100)), &mut watching), Some(at(100)), "it was ended");
+        assert!(!watching.has_changed().unwrap(), "what was found is known");
+    }
+
+    #[test]
+    fn what_is_noted_while_the_store_is_looked_at_is_not_lost() {
+        let (deadlines, at) = (Deadlines::default(), Moment::from_ms);
+        let mut watching = deadlines.subscribe();
+        deadlines.note(at(100));
+        #[rustfmt::skip]
+        let cases = [
+            (None,          200, Some(at(200)), "the one that passes just now is nearer, and no more"),
+            (Some(at(300)), 250, Some(at(250)), "the store knew of a later one only"),
+            (Some(at(300)), 400, Some(at(300)), "the store knew of a nearer one"),
+            (None,          0,   Some(at(0)),   "it has passed by now: it is ended at once"),
+        ];
+        for (found, noted, want, why) in cases {
+            deadlines.look();
+            deadlines.note(at(noted));
+            assert_eq!(deadlines.found(found, &mut watching), want, "{why}");
+            assert!(!watching.has_changed().unwrap(), "{why}");
+        }
+        deadlines.look();
+        assert_eq!(deadlines.found(None, &mut watching), None, "nothing waits any more");
     }
 }

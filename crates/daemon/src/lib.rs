@@ -117,6 +117,15 @@ impl App {
         Ok(())
     }
 
+    /// Says what the authors of the policy in force should know.
+    fn warn_of_policy(&self) {
+        // A broken file is told where it is read.
+        let Ok(in_force) = self.authority.policies().everywhere() else { return };
+        for warning in &in_force.warnings {
+            tracing::warn!("policy: {warning}");
+        }
+    }
+
     /// Looks at the policy files, and says in the audit if they changed.
     pub(crate) async fn look_at_policies(&self, actor: Option<&str>) {
         if let Err(error) = self.take_shared_policy().await {
@@ -128,6 +137,7 @@ impl App {
         }
         let Some((before, after)) = changes.changed else { return };
         tracing::info!("policy `{after}` is in force");
+        self.warn_of_policy();
         // Kept at once: it may be replaced before anybody looks again.
         self.authority.keep_policies().await;
         let now = self.authority.now();
@@ -261,6 +271,7 @@ impl Node {
         let app = &self.app;
         let router = self.router();
         self.note("node.started").await?;
+        app.warn_of_policy();
         if doors::waives_keys(&app.config) {
             tracing::warn!("whoever reaches this machine's loopback is an approver here");
             self.note("key.waived").await?;

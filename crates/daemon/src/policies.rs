@@ -14,6 +14,8 @@ use portcullis_engine::{Policy, PolicyError, PolicyText, Source};
 use portcullis_layers::merge::Layer;
 use portcullis_layers::{LayerError, Layers, Places};
 
+mod cache;
+
 /// How long a policy counts before its files are looked at again.
 const FRESH: Duration = Duration::from_secs(1);
 
@@ -38,6 +40,8 @@ pub struct InForce {
     files: Vec<(PathBuf, Option<Stamp>)>,
     variations: Mutex<HashMap<Variation, Arc<Policy>>>,
     laid: Mutex<HashMap<(&'static str, usize), Laid>>,
+    /// What hooks on other machines keep of it, by profile.
+    cached: Mutex<HashMap<Option<String>, Arc<str>>>,
 }
 
 /// A policy, and the same with what a door lays over it.
@@ -87,6 +91,7 @@ impl InForce {
             files: Vec::new(),
             variations: Mutex::default(),
             laid: Mutex::default(),
+            cached: Mutex::default(),
         })
     }
 
@@ -332,15 +337,18 @@ impl Policies {
             left_out: layer.left_out.clone(),
         };
         let texts = read.layers.iter().map(text).collect();
+        let mut warnings = read.warnings;
+        warnings.extend(policy.warnings().iter().map(|warning| warning.message.clone()));
         let in_force = Arc::new(InForce {
             policy: Arc::new(policy),
             version,
-            warnings: read.warnings,
+            warnings,
             texts,
             layers,
             files,
             variations: Mutex::default(),
             laid: Mutex::default(),
+            cached: Mutex::default(),
         });
         self.keep(directory.map(Path::to_owned), &in_force);
         Ok(in_force)

@@ -58,6 +58,7 @@ pub fn native() -> Vec<Arc<Route>> {
         made(Method::DELETE, "/v1/grants/{id}",        Who::Approver,        "revokes a grant",                        None, None, || delete(grants::revoke)),
         made(Method::GET,    "/v1/policy",             Who::Approver,        "the policy in force",                    None, None, || get(policies::show)),
         made(Method::PUT,    "/v1/policy",             Who::Admin,           "writes the user's policy file",          None, None, || axum::routing::put(policies::write)),
+        made(Method::GET,    "/v1/policy/cache",       Who::Agent,           "what stops a call of this key, signed, for hooks on other machines", None, Some(shape::<wire::policy::Cache>), || get(policies::cache)),
         made(Method::POST,   "/v1/policy/check",       Who::Approver,        "reads a policy text and says what is wrong with it", None, None, || post(policies::check)),
         made(Method::GET,    "/v1/pause",              Who::Approver,        "the pauses that go on",                  None, Some(shape::<wire::pause::Pauses>), || get(pause::list)),
         made(Method::POST,   "/v1/pause",              Who::Approver,        "allows for a while what would be asked about", Some(shape::<wire::pause::NewPause>), Some(shape::<wire::pause::Pause>), || post(pause::pause)),

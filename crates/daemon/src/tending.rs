@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, interval_at};
 
 use crate::authority::Authority;
 use crate::{App, config, journal, signing};
@@ -15,15 +15,15 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How often the end of the chain is signed.
 const SIGN: Duration = Duration::from_mins(5);
 
-/// How often old things are removed.
+/// How often old things are removed, and how soon after the start for the first time.
 const PRUNE: Duration = Duration::from_hours(1);
+const FIRST_PRUNE: Duration = Duration::from_secs(30);
 
 /// Looks after policies, the clock, checkpoints and retention until the node goes down.
 pub(crate) async fn tend(app: App, journal: Option<PathBuf>) {
     let mut look = interval(LOOK);
     let mut signs = interval(SIGN);
-    let mut cleans = interval(PRUNE);
-    cleans.reset();
+    let mut cleans = interval_at(tokio::time::Instant::now() + FIRST_PRUNE, PRUNE);
     loop {
         tokio::select! {
             _ = look.tick() => {

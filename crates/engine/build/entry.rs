@@ -50,6 +50,7 @@ pub struct Entry {
     pub fold: bool,
     pub harmless_meta: Vec<String>,
     pub help: Vec<String>,
+    pub turns: Vec<String>,
     pub otherwise: Option<String>,
     pub dry: Vec<String>,
     pub dry_effects: Vec<String>,
@@ -151,7 +152,8 @@ pub fn programs(table: &Table, sets: &Sets, is_builtin: bool) -> Result<Vec<Prog
     Ok(programs)
 }
 
-const KEYS: [&str; 53] = [
+const KEYS: [&str; 54] = [
+    "turns",
     "also_reads",
     "dashless",
     "takes_names",
@@ -273,6 +275,10 @@ fn entry(
             Some(help) => words(&help),
             None => outer.map(|outer| outer.help.clone()).unwrap_or_default(),
         },
+        turns: match text(table, "turns")? {
+            Some(turns) => words(&turns),
+            None => outer.map(|outer| outer.turns.clone()).unwrap_or_default(),
+        },
         otherwise: text(table, "otherwise")?,
         dry: words(text(table, "dry")?.as_deref().unwrap_or_default()),
         dry_effects: words(text(table, "dry_effect")?.as_deref().unwrap_or("read")),
@@ -319,6 +325,7 @@ fn sub_commands(
                     any_option: true,
                     any_operand: true,
                     help: built.help.clone(),
+                    turns: built.turns.clone(),
                     when: built.when.clone(),
                     ..Entry::default()
                 },

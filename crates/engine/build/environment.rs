@@ -8,14 +8,15 @@ use toml::{Table, Value};
 pub fn compile(text: &str) -> Result<String, String> {
     let table: Table = text.parse().map_err(|error| format!("{error}").replace('\n', " | "))?;
     let mut out = String::new();
-    for key in
-        ["harmless", "named", "numbers", "zsh", "tied", "loader", "values", "secret", "unmoved"]
-    {
+    for key in [
+        "harmless", "covered", "named", "numbers", "zsh", "tied", "loader", "values", "secret",
+        "unmoved",
+    ] {
         let text = table.get(key).and_then(Value::as_str).ok_or(format!("`{key}` is no text"))?;
         let mut words: Vec<&str> = text.split_whitespace().collect();
         words.sort_unstable();
         words.dedup();
-        let has_globs = matches!(key, "harmless" | "named" | "loader" | "secret");
+        let has_globs = matches!(key, "harmless" | "covered" | "named" | "loader" | "secret");
         let (globs, names): (Vec<&str>, Vec<&str>) =
             words.into_iter().partition(|word| word.contains('*') && has_globs);
         let upper = key.to_uppercase();

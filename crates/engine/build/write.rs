@@ -215,13 +215,14 @@ impl Writer {
 }
 
 /// The lists of words that an entry holds, by the names of their fields.
-fn word_lists(entry: &Entry) -> [(&'static str, &Vec<String>); 14] {
+fn word_lists(entry: &Entry) -> [(&'static str, &Vec<String>); 15] {
     [
         ("unless", &entry.unless),
         ("target", &entry.target),
         ("services_first", &entry.services_first),
         ("harmless_meta", &entry.harmless_meta),
         ("help", &entry.help),
+        ("turns", &entry.turns),
         ("dry", &entry.dry),
         ("listing", &entry.listing),
         ("recurses", &entry.recurses),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use portcullis_shell::Span;
 
 use crate::analysis::Dashes;
-use crate::arg::Arg;
+use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn};
 use crate::few::Few;
 use crate::usage::Unknown;
@@ -161,6 +161,19 @@ impl Act {
         // Names are short: looking at each byte is the quickest.
         let behind = program.bytes().rposition(|byte| byte == b'/').map_or(0, |at| at + 1);
         program.get(behind..)
+    }
+
+    /// The program's name behind its last slash, also where the directory before it is known only
+    /// when it runs: `~/bin/rm` and `$X/rm` are some `rm`.
+    #[must_use]
+    pub fn last_name(&self) -> Option<&str> {
+        let program = self.args.first()?;
+        let path = match &program.text {
+            Text::Known(_) => return self.base_name(),
+            Text::Home(path) => path,
+            Text::Files { .. } | Text::Begins(_) | Text::Any(_) => &program.ending,
+        };
+        path.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty())
     }
 
     /// Whether its program has this name, without the directories before it.

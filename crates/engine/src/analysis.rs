@@ -14,9 +14,11 @@ mod endless;
 mod expand;
 pub(crate) mod grave;
 mod handing;
+mod holding;
 mod joined;
 pub(crate) mod names;
 mod own;
+pub(crate) mod picks;
 mod pieces;
 mod redirect;
 mod refused;
@@ -39,6 +41,7 @@ use std::sync::Arc;
 use portcullis_shell::{Dialect, Reader, Refusal, Span, hazards};
 
 use crate::act::{Act, ActKind, Note};
+use crate::arg::Budget;
 use crate::effect::{Effect, EffectOn};
 use crate::place::Ground;
 use crate::usage::Unknown;
@@ -110,6 +113,7 @@ pub fn analyse(text: &str, dialect: Dialect, ground: &Ground, world: &dyn World)
     analysis.unread_rest(text);
     analysis.find_own();
     analysis.tell_directories();
+    analysis.found.is_cut |= analysis.braces.is_spent();
     analysis.found
 }
 
@@ -155,6 +159,12 @@ pub(crate) struct Analysis<'g> {
     pub(crate) via: Vec<&'static str>,
     /// What the command at hand gets on its standard input.
     pub(crate) feed: Feed,
+    /// The names that were last noted for words that are not known, and the pairs of them with how
+    /// often they were: the same again tells nothing more.
+    pub(crate) suspected: Vec<EffectOn>,
+    pub(crate) paired: (Vec<String>, usize),
+    /// The file that is its standard input, where it is opened by name.
+    pub(crate) feed_file: Option<crate::arg::Arg>,
     /// Files that the command at hand may find named on its input or in its words.
     pub(crate) handed: Vec<EffectOn>,
     /// Acts whose output some command or variable gets, until somebody listens to them.
@@ -165,6 +175,8 @@ pub(crate) struct Analysis<'g> {
     hears_builder: bool,
     /// How many names may still be looked up that the script could put together.
     pub(crate) looks: usize,
+    /// How many words braces may still stand for.
+    pub(crate) braces: Budget,
     /// Whether the command at hand declares arrays whose subscripts are texts.
     pub(crate) declares_tables: bool,
     /// Which words on the standard input of the command at hand may begin with a dash.
@@ -200,11 +212,15 @@ impl<'g> Analysis<'g> {
             state,
             via: Vec::new(),
             feed: Feed::Nothing,
+            suspected: Vec::new(),
+            paired: (Vec::new(), 0),
+            feed_file: None,
             handed: Vec::new(),
             heard: Vec::new(),
             told: Vec::new(),
             hears_builder: false,
             looks: joined::LOOKS,
+            braces: Budget::default(),
             declares_tables: false,
             piped: Dashes::Anywhere,
             listeners: 0,
@@ -317,6 +333,8 @@ impl<'g> Analysis<'g> {
             directory: self.state.directory.clone(),
             ..Act::default()
         };
+        // What is evaluated there may be whatever the script holds.
+        self.suspect_names(&[], &act);
         self.push(act);
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use portcullis_shell::{List, Part, PartKind, Place, Span, TaintKind, Tree, Value, Word};
 
+pub use braces::Budget;
 use shape::{Braces, Shape};
 
 use crate::analysis::Sets;
@@ -127,6 +128,8 @@ pub struct Known<'a> {
     pub round: &'a [(&'a str, &'a str)],
     /// What the script sets, where one number is as good as another.
     pub numbers: Option<&'a Sets>,
+    /// How many words braces may still stand for.
+    pub budget: &'a Budget,
 }
 
 /// The arguments a list of words stands for.
@@ -139,21 +142,20 @@ pub fn of_words(tree: &Tree, words: &[Word], known: Known<'_>) -> Vec<Arg> {
     args
 }
 
-/// The argument that a word of one piece stands for, if all of it is known; `source` is the text
-/// that the tree was made of.
+/// The text that a word of one piece stands for, if all of it is known; `source` is the text that
+/// the tree was made of.
 #[must_use]
-pub fn of_text(tree: &Tree, source: &str, word: &Word) -> Option<Arg> {
+pub fn text(tree: &Tree, source: &str, word: &Word) -> Option<String> {
     let [part] = tree.list(word.parts) else { return None };
     if matches!(part.kind, PartKind::Brace(_) | PartKind::Sequence) {
         return None;
     }
     let at = tree.literal(word)?;
-    let text = match source.get(at.start as usize..at.end as usize) {
+    Some(match source.get(at.start as usize..at.end as usize) {
         Some(text) => text.to_owned(),
         // It was made of what is written: unescaped, put together.
         None => lossless(tree.text(at)),
-    };
-    Some(Arg::new(Text::Known(text), tree.locate(word.span)))
+    })
 }
 
 /// Adds the arguments one word stands for.

@@ -94,6 +94,9 @@ pub struct Entry {
     pub harmless_meta: &'static [&'static str],
     /// Words that, alone behind the sub-commands, only print help.
     pub help: &'static [&'static str],
+    /// Options that turn it to another host, repository, context or root; behind `^` only before
+    /// the sub-command.
+    pub turns: &'static [&'static str],
     /// The sub-command that is meant where none is named.
     pub otherwise: Option<&'static str>,
     /// Options with which the act does not happen, some with a value.
@@ -443,6 +446,7 @@ const PLAIN: Entry = Entry {
     fold: false,
     harmless_meta: &[],
     help: &[],
+    turns: &[],
     otherwise: None,
     dry: &[],
     dry_effects: Effects(0),

@@ -74,6 +74,16 @@ impl fmt::Display for Effect {
 pub struct Effects(pub u16);
 
 impl Effects {
+    /// Those of a list, whatever they are on.
+    pub(crate) fn of(list: &[EffectOn]) -> Effects {
+        Effects(list.iter().fold(0, |all, on| all | 1 << on.effect as u16))
+    }
+
+    /// Whether the set holds one of these effects.
+    pub(crate) fn has_any(self, effects: &[Effect]) -> bool {
+        effects.iter().any(|effect| self.has(*effect))
+    }
+
     /// The members, from harmless to unknown.
     pub fn iter(self) -> impl Iterator<Item = Effect> {
         let mut left = self.0;

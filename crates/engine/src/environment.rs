@@ -59,6 +59,13 @@ pub fn setting(name: &str, value: Option<&str>) -> Setting {
     if has(LOADER, LOADER_GLOBS) { Setting::Loader } else { Setting::Foreign }
 }
 
+/// Whether an allow rule for a command covers it with this variable set, too.
+#[must_use]
+pub fn is_covered(name: &str, value: Option<&str>) -> bool {
+    let is_listed = COVERED.binary_search(&name).is_ok() || fits_one(COVERED_GLOBS, name);
+    is_listed && setting(name, value) == Setting::Harmless
+}
+
 /// The name under which a variable counts: zsh has some lists of directories under two names, and
 /// evaluates what it assigns to more variables than other shells do.
 #[must_use]
@@ -116,7 +123,9 @@ pub fn is_secret(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Glob, HARMLESS_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS, VALUES};
+    use super::{
+        COVERED_GLOBS, Glob, HARMLESS_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS, VALUES,
+    };
     use portcullis_shell::Dialect;
 
     use super::{Setting, meant, setting};
@@ -145,7 +154,7 @@ mod tests {
     #[test]
     fn lists_are_sorted_so_that_names_are_found() {
         assert!(VALUES.is_sorted());
-        for list in [HARMLESS_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS] {
+        for list in [HARMLESS_GLOBS, COVERED_GLOBS, LOADER_GLOBS, NAMED_GLOBS, SECRET_GLOBS] {
             assert!(list.is_sorted_by_key(|glob| glob.text));
             let is_open = |glob: &&Glob| glob.text.starts_with('*');
             assert!(list.iter().skip_while(is_open).all(|glob| !is_open(&glob)));

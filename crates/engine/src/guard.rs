@@ -19,7 +19,7 @@ pub(crate) use code::names as names_in_code;
 pub(crate) use removal::{is_system, is_whole_home};
 
 use crate::act::{Act, ActKind};
-use crate::effect::Effect;
+use crate::effect::{Effect, Effects};
 use crate::place::{Ground, Touched};
 use crate::verdict::{Outcome, Tier};
 use crate::world::World;
@@ -58,6 +58,7 @@ pub const GUARDS: &[Guard] = &[
     guard("download_and_run",   Tier::Dangerous,   Outcome::Ask,   true,  "runs code straight from the network"),
     guard("dynamic",            Tier::Dangerous,   Outcome::Ask,   true,  "cannot be known before it runs"),
     guard("escalation",         Tier::Destructive, Outcome::Ask,   false, "runs with another user's rights"),
+    guard("followed_links",     Tier::Review,      Outcome::Allow, false, "follows links that lead out of the workspace"),
     guard("force_kill",         Tier::Dangerous,   Outcome::Ask,   true,  "ends processes by force"),
     guard("forced_removal",     Tier::Dangerous,   Outcome::Ask,   true,  "deletes without asking back"),
     guard("hard_link",          Tier::Dangerous,   Outcome::Ask,   false, "writes a file that has another name elsewhere"),
@@ -71,6 +72,7 @@ pub const GUARDS: &[Guard] = &[
     guard("piped_code",         Tier::Dangerous,   Outcome::Ask,   true,  "runs what it gets on standard input"),
     guard("power",              Tier::Destructive, Outcome::Ask,   true,  "stops or exhausts the machine"),
     guard("rows_deleted",       Tier::Destructive, Outcome::Allow, false, "deletes rows of a table"),
+    guard("sandbox_left",       Tier::Dangerous,   Outcome::Ask,   false, "runs outside the sandbox of its host"),
     guard("secret_read",        Tier::Review,      Outcome::Ask,   true,  "reads a secret"),
     guard("sed",                Tier::Dangerous,   Outcome::Ask,   true,  "runs a sed script that executes or cannot be followed"),
     guard("self_protection",    Tier::Destructive, Outcome::Deny,  true,  "touches Portcullis itself"),
@@ -131,7 +133,8 @@ pub fn find(name: &str) -> Option<&'static Guard> {
 /// Everything the guards find about an act, the worst first.
 #[must_use]
 pub fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>) -> Vec<Finding> {
-    let mut found = Findings { act, found: Vec::new() };
+    let (base, effects) = (act.base_name(), Effects::of(&act.effects));
+    let mut found = Findings { act, base, effects, found: Vec::new() };
     if act.kind == ActKind::Scanned {
         return found.found;
     }
@@ -163,6 +166,10 @@ pub fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>) -> Vec<Finding
 /// The findings about one act so far; each guard reports once.
 struct Findings<'a> {
     act: &'a Act,
+    /// The name of its program, and everything that it does: what guards look at before anything
+    /// else, so that those with nothing to find cost nothing.
+    base: Option<&'a str>,
+    effects: Effects,
     found: Vec<Finding>,
 }
 
@@ -196,10 +203,8 @@ impl Findings<'_> {
     }
 }
 
-/// Whether an act changes something at all.
-fn changes(act: &Act) -> bool {
-    [Effect::Write, Effect::Delete, Effect::Change].iter().any(|effect| act.has(*effect))
-}
+/// What changes something at all.
+const CHANGES: [Effect; 3] = [Effect::Write, Effect::Delete, Effect::Change];
 
 #[cfg(test)]
 mod tests {

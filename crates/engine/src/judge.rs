@@ -34,6 +34,7 @@ use crate::usage::Unknown;
 use crate::verdict::{JudgedAct, Outcome, Reason, Tier, Verdict};
 use crate::world::World;
 
+pub(crate) use cover::has_covered_assignments;
 pub(crate) use facts::Facts;
 pub(crate) use ladder::Step;
 
@@ -183,6 +184,10 @@ impl<'a> Bench<'a> {
             let words = found.unread.iter().flat_map(|unread| unread.acts(&concerns));
             acts.extend(words.map(|act| bench.facts(Box::new(act))));
         }
+        if bench.has_file_rules() {
+            let codes = found.unread.iter().map(|unread| unread.as_code(&bench.ground.cwd));
+            acts.extend(codes.map(|act| bench.facts(Box::new(act))));
+        }
         if let (Some(fault), Some(first)) = (found.fault, acts.first_mut()) {
             let finding = finding("unreadable", Tier::Dangerous, true, fault.message);
             first.findings.insert(0, finding);
@@ -226,11 +231,16 @@ impl<'a> Bench<'a> {
         for finding in facts.iter().flat_map(|facts| &facts.findings) {
             push_reason(&mut reasons, &ladder::reason_of(self, finding));
         }
+        // Whoever takes an offer is told that it does not silence the rule that asked.
+        let asking = steps.iter().filter(|step| step.rung == 4 && !suggestions.is_empty());
+        for (step, rule) in asking.filter_map(|step| Some((step, step.rule?))) {
+            let message = ["rule `", &rule.text, "` goes on asking until it is removed"].concat();
+            push_reason(&mut reasons, &Reason { message, ..step.reason.clone() });
+        }
         let always = self.always(&facts, outcome);
         let is_read_only = has_acts && facts.iter().all(|facts| facts.is_read_only);
         let tier = facts.iter().map(|facts| facts.tier).max().unwrap_or(Tier::Review);
-        let mut acts = Vec::with_capacity(facts.len());
-        let judged = facts
+        let mut acts: Vec<JudgedAct> = facts
             .into_iter()
             .zip(steps)
             .map(|(facts, step)| JudgedAct {
@@ -247,10 +257,10 @@ impl<'a> Bench<'a> {
                 is_covered: facts.is_covered,
                 listed: facts.listed,
             })
-            .filter(|judged| {
-                judged.act.kind != ActKind::Scanned || judged.outcome != Outcome::Allow
-            });
-        acts.extend(judged);
+            .collect();
+        acts.retain(|judged| {
+            judged.act.kind != ActKind::Scanned || judged.outcome != Outcome::Allow
+        });
         Verdict {
             outcome,
             tier,

@@ -9,7 +9,7 @@ use portcullis_shell::{Dialect, Reader, Span};
 
 use crate::act::{Act, Assigned, Note};
 use crate::analysis::written::is_foreign;
-use crate::analysis::{Analysis, dashes, grave, names};
+use crate::analysis::{Analysis, dashes, grave, names, picks};
 use crate::arg::{Arg, Text};
 use crate::catalog::{self, Services, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn, Target};
@@ -17,7 +17,7 @@ use crate::environment::{self, Setting};
 use crate::lists;
 use crate::place;
 use crate::reader;
-use crate::usage::{Unknown, Usage};
+use crate::usage::{Unknown, Usage, turning};
 
 /// How many wrappers may stand around one another.
 pub const WRAPPERS: usize = 16;
@@ -62,11 +62,7 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
         return;
     }
     let Some(written) = act.program() else {
-        act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
-        act.effects.push(EffectOn::of(Effect::Execute));
-        analysis.suspect_program(&act);
-        analysis.push(act);
-        return;
+        return nameless(analysis, act);
     };
     let is_alias = analysis.state.aliases.contains(written);
     let functions = &analysis.state.functions;
@@ -150,6 +146,17 @@ pub(crate) fn resolve(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
     take(analysis, act, program, &mut usage);
 }
 
+/// A program that is not known before it runs: its name comes from a variable, or the like.
+fn nameless(analysis: &mut Analysis<'_>, mut act: Box<Act>) {
+    act.unknown = Some(unknown(&act, "the program is not known before it runs", true));
+    act.effects.push(EffectOn::of(Effect::Execute));
+    if let Some(Text::Begins(_) | Text::Any(_)) = act.args.first().map(|arg| &arg.text) {
+        act.note("late_binding", act.span);
+    }
+    analysis.suspect_program(&act);
+    analysis.push(act);
+}
+
 /// Writes a program and its sub-command as the catalog has them, where only letter case differs.
 fn fold_names(act: &mut Act) {
     let Some(written) = act.program().map(str::to_owned) else { return };
@@ -208,7 +215,7 @@ fn foreign(act: &Act) -> Option<String> {
 fn add_printed(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
     if !act.is_call {
         act.dashes = dashes::printed(analysis, act, usage);
-        act.picks = dashes::picks(act, usage);
+        act.picks = picks::picks(act, usage);
     }
     let prints = names::printed(act, usage, usage.entry.prints);
     act.prints.extend(prints);
@@ -258,6 +265,8 @@ fn take(
         .collect();
     act.globals = usage.globals.iter().map(|at| at + 1).collect();
     act.extras = usage.extras.iter().map(|at| at + 1).collect();
+    let turning = turning::places(usage, act.args.get(1..).unwrap_or_default());
+    act.extras.extend(turning.into_iter().map(|at| at + 1));
     // What changes the program itself must be named.
     let has_subs = !program.entry.subs.is_empty() || program.entry.services != Services::None;
     if has_subs && !act.only_reads() {
@@ -412,6 +421,7 @@ fn run(
                 Where::Unknown => analysis.state.directory = None,
             }
             if !args.is_empty() {
+                let span = own_span(&args, span);
                 let act = Act { span, args, assignments, is_fetched, ..Act::default() };
                 resolve(analysis, Box::new(act));
             }
@@ -459,6 +469,23 @@ fn run(
     }
 }
 
+/// Where the words of a command stand inside the one that runs it; all of that where they do not.
+fn own_span(args: &[Arg], around: Span) -> Span {
+    let is_own = |span: &Span| {
+        !span.is_empty() && *span != around && around.start <= span.start && span.end <= around.end
+    };
+    let mut spans = args.iter().map(|arg| arg.span).filter(is_own);
+    let Some(first) =
+        spans.next().filter(|first| args.first().is_some_and(|arg| arg.span == *first))
+    else {
+        return around;
+    };
+    spans.fold(first, |all, span| Span {
+        start: all.start.min(span.start),
+        end: all.end.max(span.end),
+    })
+}
+
 /// Whether a builtin puts what it gets into variables.
 pub(crate) fn reads_input(program: &str) -> bool {
     matches!(program, "read" | "mapfile" | "readarray")
@@ -489,7 +516,8 @@ pub(crate) fn moved(analysis: &Analysis<'_>, from: Option<&str>, to: &Arg) -> Op
 const LISTED: usize = 256;
 
 /// The words of a program that runs or changes something, up to `--`, that lead out of the
-/// workspace: nobody knows what it takes from there, or puts there.
+/// workspace: nobody knows what it takes from there, or puts there. A package manager hands what
+/// stands behind that to another such program.
 fn outside(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Vec<usize> {
     let ground = analysis.ground;
     let is_inside = |path: &str| ground.holds_path(path) || place::is_within(path, &ground.root);
@@ -516,8 +544,9 @@ fn outside(analysis: &Analysis<'_>, act: &Act, usage: &Usage) -> Vec<usize> {
             given.at + 1 == at || given.at + 2 == at && is_value
         })
     };
+    let hands_on = act.base_name().is_some_and(|name| lists::PACKAGE_MANAGERS.contains(&name));
     let words = act.args.iter().enumerate().skip(1);
-    let words = words.take_while(|(_, arg)| arg.as_known() != Some("--"));
+    let words = words.take_while(|(_, arg)| hands_on || arg.as_known() != Some("--"));
     let words = words.filter(|(at, arg)| leads_out(arg) && !is_listed(*at, arg));
     words.map(|(at, _)| at).collect()
 }

@@ -1,10 +1,14 @@
 //! Places: where the paths of an act really lead.
 
+mod links;
+
 use std::sync::Arc;
 
 use crate::act::Act;
 use crate::effect::{Below, Effect, EffectOn, Target};
 use crate::world::{World, WorldKind};
+
+pub(crate) use links::follows;
 
 /// Where a call runs that does not say where: a directory like no other, so that relative paths
 /// mean neither the system's nor each other's.
@@ -75,7 +79,7 @@ impl Ground {
         let root = if is_here { Arc::clone(&cwd) } else { shared(root) };
         let home = home.map(|home| normalise(home, "/"));
         let physical = if is_lexical(world) { None } else { world.resolve(&root) };
-        let mut roots = vec![physical.unwrap_or_else(|| root.to_string())];
+        let mut roots = vec![physical.unwrap_or_else(|| (*root).to_owned())];
         for root in workspace {
             let root = absolute(root, &cwd, home.as_deref()).unwrap_or_else(|| root.clone());
             roots.push(world.resolve(&root).unwrap_or(root));
@@ -86,6 +90,12 @@ impl Ground {
     /// Where a path leads that is written in a directory; none where that is not known.
     pub fn place(&self, written: &str, directory: &str, world: &dyn World) -> Option<Place> {
         let joined = join(written, directory, self.home.as_deref())?;
+        if let Some(meant) = through_process(&joined, directory) {
+            let normalised = normalise(&joined, "/");
+            let followed = if is_lexical(world) { None } else { Some(world.resolve(&meant)) };
+            let resolved = followed.unwrap_or_else(|| Some(normalise(&meant, "/")));
+            return Some(Place { normalised, resolved });
+        }
         // `..` behind a link leads to the parent of what the link names, so the world sees it.
         let followed = if is_lexical(world) { None } else { Some(world.resolve(&joined)) };
         let normalised = if is_normal(&joined) { joined } else { normalise(&joined, "/") };
@@ -111,7 +121,7 @@ impl Ground {
         is_within(&self.root, directory)
     }
 
-    /// The files an act touches.
+    /// The files an act touches, those among them that its patterns find by a link.
     pub fn touched(&self, act: &Act, world: &dyn World) -> Vec<Touched> {
         self.touched_by(act, &act.effects, world)
     }
@@ -139,6 +149,9 @@ impl Ground {
                 below: on.below,
             });
         }
+        if !is_lexical(world) {
+            links::add(self, act, world, &mut touched);
+        }
         touched
     }
 }
@@ -162,8 +175,43 @@ impl Ground {
         lost.flat_map(move |one| {
             let places =
                 act.perhaps_in.iter().map(|directory| self.place(&one.written, directory, world));
-            places.flatten().map(|place| Touched { place: Some(place), ..one.clone() })
+            places.flatten().flat_map(|place| {
+                let found = if one.is_pattern && !is_lexical(world) {
+                    links::found(&place.normalised, one, self, world)
+                } else {
+                    Vec::new()
+                };
+                let there = Touched { place: Some(place), ..one.clone() };
+                std::iter::once(there).chain(found)
+            })
         })
+    }
+}
+
+/// What a path names by the directories that a process shows of itself: its own working directory
+/// is that of the command, and its root is that of the machine.
+fn through_process(joined: &str, directory: &str) -> Option<String> {
+    // Few paths lead there.
+    if !joined.contains("/proc/") && !joined.starts_with("/dev/fd/") {
+        return None;
+    }
+    let path = match joined.strip_prefix("/dev/fd/") {
+        Some(below) => normalise(&format!("/proc/self/fd/{below}"), "/"),
+        None => normalise(joined, "/"),
+    };
+    let (process, mut rest) = path.strip_prefix("/proc/")?.split_once('/')?;
+    let is_own = matches!(process, "self" | "thread-self");
+    if !is_own && !process.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    if let Some(behind) = rest.strip_prefix("task/") {
+        rest = behind.split_once('/')?.1;
+    }
+    let (link, below) = rest.split_once('/').unwrap_or((rest, ""));
+    match link {
+        "root" => Some(format!("/{below}")),
+        "cwd" if is_own => Some(format!("{directory}/{below}")),
+        _ => None,
     }
 }
 
@@ -263,7 +311,7 @@ fn is_normal(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{absolute, is_within, normalise};
+    use super::{absolute, is_within, normalise, through_process};
 
     #[test]
     fn paths_lose_what_means_nothing() {
@@ -279,6 +327,15 @@ mod tests {
         assert_eq!(absolute("~root/x", "/w", Some("/home/dev")).as_deref(), Some("/root/x"));
         assert_eq!(absolute("~eva/x", "/w", Some("/home/dev")).as_deref(), Some("/home/eva/x"));
         assert_eq!(absolute("~-/x", "/w", Some("/home/dev")), None);
+        #[rustfmt::skip]
+        let shown = [
+            ("/proc/self/cwd/x", Some("/w/x")), ("/proc/1/root/etc/x", Some("/etc/x")), ("/proc/1/cwd/x", None),
+            ("/proc/self/task/7/cwd", Some("/w/")), ("/proc/self/fd/../cwd/x", Some("/w/x")), ("/proc/self/environ", None),
+            ("/dev/fd/../cwd/x", Some("/w/x")), ("/dev/fd/3", None), ("/work/proc/x", None),
+        ];
+        for (path, want) in shown {
+            assert_eq!(through_process(path, "/w").as_deref(), want, "`{path}`");
+        }
         assert!(is_within("/a/b", "/a") && !is_within("/ab", "/a") && is_within("/a", "/"));
     }
 }

@@ -16,6 +16,7 @@ use std::ops::Range;
 use serde_json::Value as Json;
 
 use crate::error::PolicyError;
+use crate::few::Few;
 use crate::place::{Ground, Place};
 use crate::policy::Source;
 use crate::tool::{CustomTool, Names};
@@ -94,12 +95,15 @@ pub fn split(text: &str) -> Result<(&str, Option<&str>), String> {
 /// The rules that may speak about one call.
 pub(crate) struct CallRules<'p> {
     /// Rules for names that the call has for certain.
-    sure: Vec<Named<'p>>,
+    sure: Places<'p>,
     /// Rules for names of which it has one, and it is not known which.
-    perhaps: Vec<Vec<Named<'p>>>,
+    perhaps: Vec<Places<'p>>,
 }
 
 type Named<'p> = (&'p Rules, &'p ToolRules);
+
+/// Hardly any name has rules in more than two lists.
+type Places<'p> = Few<Option<Named<'p>>, 3>;
 
 /// An act as rules about commands see it.
 pub(crate) struct Command<'a> {
@@ -162,7 +166,7 @@ impl<'p> CallRules<'p> {
     /// Whether a deny or ask rule may speak about a command of one of these names with these words,
     /// in its own words or others; a first look that walks no rule.
     pub(crate) fn may_speak(&self, names: &[Option<&str>], words: impl Fn() -> Glance) -> bool {
-        let mut all = self.sure.iter().chain(self.perhaps.iter().flatten());
+        let mut all = self.sure.iter().chain(self.perhaps.iter().flatten()).flatten();
         all.any(|(_, tool)| tool.heads.may_speak(names, &words))
     }
 
@@ -283,7 +287,7 @@ impl<'p> CallRules<'p> {
         tool: &dyn CustomTool,
         input: &Json,
     ) -> Option<&'p Rule> {
-        let named = self.sure.iter().chain(self.perhaps.iter().flatten());
+        let named = self.sure.iter().chain(self.perhaps.iter().flatten()).flatten();
         for (rules, tool_rules) in named {
             let all = tool_rules.of(outcome).map_or(&[][..], |contents| &contents.all);
             for rule in all.iter().filter_map(|id| rules.get(*id)) {
@@ -304,21 +308,22 @@ impl<'p> CallRules<'p> {
         outcome: Outcome,
         find: impl Fn(&Contents) -> Option<RuleId>,
     ) -> Option<&'p Rule> {
-        let sure = self.sure.iter().find_map(|named| found(named, outcome, &find));
+        let sure = self.sure.iter().flatten().find_map(|named| found(named, outcome, &find));
         if sure.is_some() || self.perhaps.is_empty() {
             return sure;
         }
-        self.perhaps.iter().flatten().find_map(|named| found(named, outcome, &find))
+        self.perhaps.iter().flatten().flatten().find_map(|named| found(named, outcome, &find))
     }
 
     /// A rule that covers the call whichever of its possible names it has.
     fn covering(&self, find: impl Fn(&Contents) -> Option<RuleId>) -> Option<&'p Rule> {
-        let mut sure = self.sure.iter();
+        let mut sure = self.sure.iter().flatten();
         let found_sure = sure.find_map(|named| found(named, Outcome::Allow, &find));
         found_sure.or_else(|| {
             let mut first = None;
             for names in &self.perhaps {
-                let rule = names.iter().find_map(|named| found(named, Outcome::Allow, &find))?;
+                let rule =
+                    names.iter().flatten().find_map(|named| found(named, Outcome::Allow, &find))?;
                 first.get_or_insert(rule);
             }
             first
@@ -327,11 +332,11 @@ impl<'p> CallRules<'p> {
 }
 
 /// The rules of these lists for tools of these names.
-fn named<'p>(lists: [&'p Rules; 2], names: &[impl AsRef<str>]) -> Vec<Named<'p>> {
-    let mut found = Vec::new();
+fn named<'p>(lists: [&'p Rules; 2], names: &[impl AsRef<str>]) -> Places<'p> {
+    let mut found = Places::default();
     for rules in lists {
         for name in names {
-            rules.for_tool(name.as_ref(), |tool| found.push((rules, tool)));
+            rules.for_tool(name.as_ref(), |tool| found.push(Some((rules, tool))));
         }
     }
     found

@@ -13,6 +13,7 @@ pub use piece::{holds_a_name, is_in_a_name, may_end, may_meet};
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use crate::glob;
 use crate::shelf::shelf;
@@ -243,6 +244,17 @@ pub fn secret_below(path: &str, home: &str) -> Option<&'static Pattern> {
         return None;
     }
     table::PATTERNS.iter().filter(|pattern| pattern.reads).find(|pattern| pattern.is_below(&below))
+}
+
+/// The directories below a home in which secrets lie by the list; the empty one is the home.
+pub(crate) fn directories_of_secrets() -> BTreeSet<String> {
+    let secrets = table::PATTERNS.iter().filter(|pattern| pattern.reads);
+    let between = secrets.filter_map(|pattern| match pattern.segments {
+        ["**", between @ .., _] => Some(between),
+        _ => None,
+    });
+    let plain = between.filter(|names| !names.iter().any(|name| is_open(name)));
+    plain.map(|names| names.join("/")).collect()
 }
 
 /// A pattern's directory up to the first sign, and the rest.

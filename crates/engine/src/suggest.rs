@@ -3,11 +3,12 @@
 use crate::act::{Act, ActKind};
 use crate::arg::Arg;
 use crate::catalog::{self, Wraps};
-use crate::environment::{self, Setting};
-use crate::judge::{Bench, Facts, Step};
+use crate::judge::{Bench, Facts, Step, has_covered_assignments};
 use crate::mode::Mode;
 use crate::pattern::json;
 use crate::place::{self, Place};
+use crate::policy::Source;
+use crate::rule::Rule;
 use crate::tool::ToolKind;
 use crate::verdict::{Outcome, Suggestion};
 
@@ -89,35 +90,42 @@ pub(crate) fn suggestions(
         Outcome::Ask => true,
         Outcome::Deny => bench.policy.mode == Mode::DontAsk,
     };
-    if !would_ask || rests_on_firm {
+    // In `explore` no allow rule is heard.
+    if !would_ask || rests_on_firm || bench.policy.mode == Mode::Explore {
         return Vec::new();
     }
-    let mut found: Vec<Suggestion> = Vec::new();
+    let (mut found, mut asking): (Vec<Suggestion>, Vec<&Facts>) = (Vec::new(), Vec::new());
     for (facts, step) in facts.iter().zip(steps) {
-        // What is denied for another reason than that nobody is asked stays denied.
-        if step.rung == 1 || step.rung == 3 || step.outcome == Outcome::Allow {
+        if step.outcome == Outcome::Allow || facts.act.kind == ActKind::Scanned {
             continue;
         }
-        // Under a gate, or where everything asks, an allow rule would not help.
+        // Where one act stays as it is, an answer about the others changes nothing: what is denied
+        // for another reason than that nobody is asked, what stands under a gate or where
+        // everything asks, and what a finding holds.
         let code = &*step.reason.code;
+        let is_denied = step.rung <= 3;
         let is_deaf = code == "exec.always" || code.starts_with("paths.");
         let stays = bench.policy.mode == Mode::DontAsk && facts.asking().is_some();
-        if is_deaf || stays {
-            continue;
+        if is_denied || is_deaf || stays || facts.firm().is_some() {
+            return Vec::new();
         }
         let short = |found: &Suggestion| found.rule.len() <= MOST_RULE;
         let Some(suggestion) = suggestion(bench, facts).filter(short) else {
-            // Where what is suggested becomes a grant as it is, half an answer is none.
-            if bench.policy.opened.is_some() && facts.act.kind != ActKind::Scanned {
-                return Vec::new();
-            }
-            continue;
+            return Vec::new();
         };
-        let is_new = !found.iter().any(|known| known.rule == suggestion.rule);
-        if is_new && found.len() < SUGGESTIONS {
+        if !found.iter().any(|known| known.rule == suggestion.rule) {
             found.push(suggestion);
         }
+        asking.push(facts);
     }
+    let rule = |found: &Suggestion| Rule::parse(&found.rule, Outcome::Allow, Source::Grant).ok();
+    let rules: Option<Vec<Rule>> = found.iter().map(rule).collect();
+    // An offer that would not answer the question is none.
+    let helps = rules.is_some_and(|rules| bench.would_cover(rules, &asking));
+    if !helps {
+        return Vec::new();
+    }
+    found.truncate(SUGGESTIONS);
     found
 }
 
@@ -175,29 +183,31 @@ fn command(act: &Act) -> Option<Suggestion> {
     let program = act.program()?;
     let base = act.base_name()?;
     let is_wrapper = catalog::find(base).is_some_and(|known| known.entry.wraps != Wraps::No);
-    let is_harmless = |assigned: &crate::act::Assigned| {
-        environment::setting(&assigned.name, assigned.value.as_deref()) == Setting::Harmless
-    };
     let never = act.kind != ActKind::Command
         || is_wrapper
         || NEVER.contains(&base)
         || WORDS.contains(&base)
         || has_inline_code(act)
         || !act.extras.is_empty()
-        || !act.assignments.iter().all(is_harmless);
+        || !has_covered_assignments(act);
     if never {
         return None;
     }
     let words = act.args.get(1..).unwrap_or_default();
     let is_skipped = |at: usize| act.globals.contains(&(at + 1)) && act.has_harmless_globals;
-    let mut open = words.iter().enumerate().filter(|(at, _)| !is_skipped(*at));
-    let (_, first) = open.next()?;
-    let sub = first.as_known().filter(|word| is_literal_word(word))?;
+    let open = words.iter().enumerate().filter(|(at, _)| !is_skipped(*at));
+    let mut open = open.map(|(_, word)| word.as_known().filter(|word| is_literal_word(word)));
+    let first = open.next()??;
+    // `cargo +nightly build`: which version works stands before what it does.
+    let (before, sub) =
+        if first.starts_with('+') { (Some(first), open.next()??) } else { (None, first) };
     if RUNNERS.contains(&(base, sub)) || !is_literal_word(program) {
         return None;
     }
-    let covers = ["every command that begins with `", program, " ", sub, "`, inside the workspace"];
-    let rule = ["Bash(", program, " ", sub, ":*)"];
+    let words: Vec<&str> = [Some(program), before, Some(sub)].into_iter().flatten().collect();
+    let words = words.join(" ");
+    let covers = ["every command that begins with `", &words, "`, inside the workspace"];
+    let rule = ["Bash(", &words, ":*)"];
     Some(Suggestion { rule: rule.concat(), covers: covers.concat() })
 }
 

@@ -61,6 +61,21 @@ impl ToolKind {
         ToolKind::Other,
     ];
 
+    /// Whether what its tools do stands in fields of their input.
+    #[must_use]
+    pub const fn has_fields(self) -> bool {
+        match self {
+            ToolKind::Shell
+            | ToolKind::Read
+            | ToolKind::Write
+            | ToolKind::Edit
+            | ToolKind::Patch
+            | ToolKind::Search
+            | ToolKind::Fetch => true,
+            ToolKind::Agent | ToolKind::Mcp | ToolKind::Other => false,
+        }
+    }
+
     /// The kind's name.
     #[must_use]
     pub const fn name(self) -> &'static str {

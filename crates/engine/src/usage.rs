@@ -7,6 +7,7 @@
 mod finish;
 mod operand;
 mod option;
+pub(crate) mod turning;
 mod value;
 
 pub(crate) use value::path;

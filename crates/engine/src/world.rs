@@ -27,6 +27,17 @@ impl WorldKind {
     }
 }
 
+/// What stands in a directory beside plain files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The names of links.
+    pub links: Vec<String>,
+    /// The names of directories.
+    pub directories: Vec<String>,
+    /// Whether it holds more than is looked at.
+    pub is_cut: bool,
+}
+
 /// What the engine may ask about files. Paths are absolute.
 pub trait World {
     /// How the answers are known.
@@ -46,6 +57,26 @@ pub trait World {
     /// The names in a directory; none where they are not known.
     fn names(&self, directory: &str) -> Option<Arc<[String]>> {
         let _ = directory;
+        None
+    }
+
+    /// The links and directories in a directory; none where they are not known.
+    fn listing(&self, directory: &str) -> Option<Arc<Listing>> {
+        let _ = directory;
+        None
+    }
+
+    /// The names in a directory of files to which more than one name leads; none where they are
+    /// not known. Of a large directory only so many are looked at.
+    fn shared_names(&self, directory: &str) -> Option<Arc<[String]>> {
+        let _ = directory;
+        None
+    }
+
+    /// The other names of a file, by physical path, in its own directory and in these; none where
+    /// they are not known.
+    fn other_names(&self, path: &str, directories: &Arc<[String]>) -> Option<Arc<[String]>> {
+        let _ = (path, directories);
         None
     }
 }

@@ -4,12 +4,13 @@
 
 use portcullis_engine::act::Act;
 use portcullis_engine::analysis::analyse;
-use portcullis_engine::catalog::{Entry, OptionSpec, ValueKind, find, programs};
+use portcullis_engine::catalog::{Entry, OptionSpec, Program, ValueKind, find, programs};
 use portcullis_engine::effect::{Effect, Effects};
 use portcullis_engine::guard::{self, Scene, Sensitive};
 use portcullis_engine::place::Ground;
 use portcullis_engine::verdict::Outcome;
 use portcullis_engine::world::Lexical;
+use portcullis_engine::{Call, Policy, Source, judge};
 use portcullis_shell::Dialect;
 
 fn only_reads(command: &str, is_zsh: bool) -> (bool, String) {
@@ -56,6 +57,45 @@ fn examples_are_what_they_say() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// How the examples are put together: alone, with others, behind and inside of others.
+const FRAMES: [&str; 8] = [
+    "{}",
+    "{} && npm test",
+    "sudo {}",
+    "timeout 5 {}",
+    "{} > out.txt",
+    "bash -c '{}'",
+    "CI=1 {}",
+    "FOO=1 {}",
+];
+
+#[test]
+fn with_every_offer_accepted_the_same_call_is_allowed() {
+    let (mut wrong, mut offered) = (Vec::new(), 0);
+    let examples = programs().iter().flat_map(Program::not_read_only);
+    for (command, frame) in examples.flat_map(|one| FRAMES.map(|frame| (one, frame))) {
+        let command = frame.replace("{}", command);
+        let mut call = Call::bash(&command, "/home/dev/proj");
+        call.home = Some("/home/dev".to_owned());
+        let asked = judge(&Policy::builtin(), &call, &Lexical);
+        if asked.suggestions.is_empty() {
+            continue;
+        }
+        offered += 1;
+        let mut policy = Policy::builtin();
+        for suggestion in &asked.suggestions {
+            policy = policy.with_rule(Outcome::Allow, &suggestion.rule, Source::Grant).unwrap();
+        }
+        let after = judge(&policy, &call, &Lexical);
+        // Only five are given, however many there would have to be.
+        if after.outcome != Outcome::Allow && asked.suggestions.len() < 5 {
+            wrong.push(format!("`{command}` with {:?}", asked.suggestions));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {offered} wrong\n{}", wrong.len(), wrong.join("\n"));
+    assert!(offered > 1000, "only {offered} calls had an offer");
 }
 
 /// Programs that are known to start others or to write files, by an option, an operand or a text.

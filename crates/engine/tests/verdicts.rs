@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use portcullis_engine::policy::{ExactAnswer, ExactGrant, Grants};
 use portcullis_engine::tool::{CustomFinding, CustomTool};
-use portcullis_engine::world::WorldKind;
+use portcullis_engine::world::{Listing, WorldKind};
 use portcullis_engine::{
     Call, Lexical, Mode, Outcome, Policy, PolicyText, Source, Verdict, World, judge,
 };
@@ -23,6 +23,7 @@ struct Disk {
     links: BTreeMap<String, String>,
     shared: Vec<String>,
     folds: bool,
+    cut: Vec<String>,
     names: BTreeMap<String, Arc<[String]>>,
 }
 
@@ -56,6 +57,17 @@ impl World for Disk {
 
     fn names(&self, directory: &str) -> Option<Arc<[String]>> {
         self.names.get(directory).cloned()
+    }
+
+    fn listing(&self, directory: &str) -> Option<Arc<Listing>> {
+        let name = |path: &String| {
+            let (above, name) = path.rsplit_once('/')?;
+            (above == directory.trim_end_matches('/')).then(|| name.to_owned())
+        };
+        let links: Vec<String> = self.links.keys().filter_map(name).collect();
+        let directories = self.names.keys().filter_map(name).collect();
+        let is_cut = self.cut.iter().any(|cut| cut == directory);
+        Some(Arc::new(Listing { links, directories, is_cut }))
     }
 }
 
@@ -236,6 +248,8 @@ fn verdict(group: &Table, case: &Table, mode: Option<Mode>) -> Verdict {
             shared.as_array().unwrap().iter().map(strings).collect()
         }),
         folds: given("folds").is_some_and(|folds| folds.as_bool().unwrap()),
+        cut: given("cut")
+            .map_or_else(Vec::new, |cut| cut.as_array().unwrap().iter().map(strings).collect()),
         names: given("names").map_or_else(BTreeMap::new, |names| {
             let of = |value: &Value| value.as_array().unwrap().iter().map(strings).collect();
             names.as_table().unwrap().iter().map(|(key, value)| (key.clone(), of(value))).collect()
@@ -273,6 +287,10 @@ fn mistakes(case: &Table, verdict: &Verdict) -> Vec<String> {
     let span = first.and_then(|reason| reason.span);
     let span = span.map_or_else(String::new, |span| format!("{}..{}", span.start, span.end));
     compare("span", string("span"), span);
+    if let Some(told) = string("told") {
+        let is_told = verdict.reasons.iter().any(|reason| reason.message == told);
+        compare("it told", Some(told.clone()), if is_told { told } else { String::new() });
+    }
     if let Some(rules) = case.get("suggestions") {
         let rules: Vec<&str> =
             rules.as_array().unwrap().iter().map(|rule| rule.as_str().unwrap()).collect();

@@ -21,6 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net;
 use used::Unclaimed;
 
+pub mod cached;
 mod child;
 pub mod installed;
 pub mod journal;
@@ -73,6 +74,7 @@ pub fn run(words: Vec<String>) -> ExitCode {
         is_near: near::is_near,
         check,
         dial,
+        cache: cached::CACHE,
         signals: Signals { note: signals::note, tell: signals::tell },
         run: child::run,
         end,

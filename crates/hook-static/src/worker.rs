@@ -17,13 +17,13 @@ use portcullis_approval::redact::redact;
 use portcullis_engine::call::{Call, Shell};
 use portcullis_engine::place::NOWHERE;
 use portcullis_engine::policy_text::DaemonUse;
-use portcullis_engine::{Lexical, Mode, Policy, Verdict, World, judge};
+use portcullis_engine::{Lexical, Mode, Outcome, Policy, Verdict, World, judge};
 use portcullis_layers::{Layers, Live, Places, canary};
 use portcullis_wire as wire;
 use serde_json::json;
 
 use crate::installed::Installed;
-use crate::{journal, now, pause};
+use crate::{cached, journal, now, pause};
 
 /// The variable that lets a worker fail, in builds for tests.
 pub const FAULT: &str = "PORTCULLIS_HOOK_FAULT";
@@ -37,6 +37,11 @@ struct Words {
     data: Option<PathBuf>,
     is_installed: bool,
     note: Option<String>,
+    /// Whether it only says where paths lead.
+    is_for_world: bool,
+    /// The pinned key of a daemon on another machine, and who shows it a key.
+    elsewhere: Option<String>,
+    holder: String,
 }
 
 /// Judges one call.
@@ -78,38 +83,90 @@ fn judged(words: &[String]) -> anyhow::Result<String> {
         journal::append(&data, "hook.observed", &digest, &noted, now())?;
         return Ok(line("allow", "observed", "noted", false, false));
     }
+    if words.is_for_world {
+        return Ok(world(&words, &places, &data, &call, &text, input));
+    }
     let directory = call.cwd.as_deref().map(Path::new);
     let layers = Layers::read_for(&places, directory, None)?;
     let policy = layers.policy()?;
     let root = call.session.as_deref().zip(call.cwd.as_deref());
     let root = root.map(|(session, cwd)| begun(&data, call.host.as_deref(), session, cwd));
-    let engine_call = Call {
-        tool: text.tool.clone(),
-        input,
-        cwd: text.cwd.clone().unwrap_or_else(|| NOWHERE.to_owned()),
-        root: root.transpose()?,
-        home: text.home.clone().or_else(|| places.home.as_ref()?.to_str().map(str::to_owned)),
-        shell: text.shell.as_deref().map(Shell::named),
-        host: text.host.clone(),
-    };
+    let engine_call = Call { root: root.transpose()?, ..engine_call(&text, input, &places) };
     let live = Live::new();
     let world: &dyn World = if text.cwd.is_some() { &live } else { &Lexical };
-    let verdict = verdict(&policy, &engine_call, call.mode.as_deref(), world)?;
+    let mut verdict = verdict(&policy, &engine_call, call.mode.as_deref(), world)?;
+    // The policy of a daemon elsewhere is not here, but what stops a call in it may be.
+    let kept = words.elsewhere.as_ref().map(|key| cached::policy(&data, key, &words.holder));
+    if let Some(Ok(kept)) = &kept {
+        let theirs = self::verdict(kept, &engine_call, call.mode.as_deref(), world)?;
+        if theirs.outcome > verdict.outcome {
+            verdict = theirs;
+        }
+    }
     let pause = pause::find(now());
     pause::note(&data, pause.as_ref(), now())?;
     let mut verdict = pause::lifted(pause.as_ref(), &text, verdict);
     canary::let_through(&data, &engine_call, &mut verdict);
+    let needs = |policy: &Policy| policy.hosts.daemon == DaemonUse::Required;
+    let needs_daemon = needs(&policy)
+        || has_own_profile(&layers)
+        || kept.as_ref().is_some_and(|kept| kept.as_ref().map_or(true, needs));
     let (code, why) = match verdict.reasons.first() {
         Some(reason) => (reason.code.to_string(), redact(&reason.message).into_owned()),
         None => ("verdict".to_owned(), "judged by the policy".to_owned()),
     };
-    let (digest, noted) = entry(&text, &verdict, &code);
+    let (digest, noted) = entry(&text, &verdict, &code, needs_daemon);
     journal::append(&data, "call.judged", &digest, &noted, now())?;
-    let needs_daemon = policy.hosts.daemon == DaemonUse::Required || has_own_profile(&layers);
-    let answers_prompts = policy.hosts.answers_native_prompts;
+    let answers_prompts = policy.hosts.answers_native_prompts
+        && kept
+            .as_ref()
+            .is_none_or(|kept| kept.as_ref().is_ok_and(|kept| kept.hosts.answers_native_prompts));
     // The process ends: nobody needs back what thousands of rules take.
-    std::mem::forget((policy, layers));
+    std::mem::forget((policy, layers, kept));
     Ok(line(verdict.outcome.name(), &code, &why, answers_prompts, needs_daemon))
+}
+
+/// The call as the engine takes it.
+fn engine_call(text: &CallText, input: serde_json::Value, places: &Places) -> Call {
+    Call {
+        tool: text.tool.clone(),
+        input,
+        cwd: text.cwd.clone().unwrap_or_else(|| NOWHERE.to_owned()),
+        root: None,
+        home: text.home.clone().or_else(|| places.home.as_ref()?.to_str().map(str::to_owned)),
+        shell: text.shell.as_deref().map(Shell::named),
+        host: text.host.clone(),
+    }
+}
+
+/// Where the paths lead that judging this call asks about. What cannot be told is said so: another
+/// machine must not take it for the path that was written.
+fn world(
+    words: &Words,
+    places: &Places,
+    data: &Path,
+    call: &wire::calls::Call,
+    text: &CallText,
+    input: serde_json::Value,
+) -> String {
+    let key = words.elsewhere.as_deref().unwrap_or_default();
+    let policy = cached::policy(data, key, &words.holder).unwrap_or_else(|_| Policy::builtin());
+    let live = Live::new();
+    if call.cwd.is_some() {
+        // Only what it asks on the way counts here.
+        let _ = judge(&policy, &engine_call(text, input, places), &live);
+    }
+    let mut world = serde_json::Map::new();
+    let is_path = |path: &String| path.starts_with('/') && !path.contains('\0');
+    for (path, real) in live.answers().resolved {
+        let real = real.filter(is_path);
+        if !is_path(&path) {
+            continue;
+        }
+        let is_shared = real.is_some() && live.is_shared(&path);
+        world.insert(path, json!({ "real": real, "shared": is_shared }));
+    }
+    json!({ "world": world }).to_string()
 }
 
 fn line(
@@ -134,6 +191,9 @@ fn read(words: &[String]) -> anyhow::Result<Words> {
             "--data-dir" => read.data = Some(value.into()),
             "--installed" => (read.data, read.is_installed) = (Some(value.into()), true),
             "--note" => read.note = Some(value.clone()),
+            "--world" => read.is_for_world = true,
+            "--key" => read.elsewhere = Some(value.clone()),
+            "--holder" => read.holder.clone_from(value),
             _ => bail!("unknown word `{word}`"),
         }
     }
@@ -184,11 +244,15 @@ fn has_own_profile(layers: &Layers) -> bool {
     profiles.into_iter().any(|profile| profile.agents.iter().any(fits))
 }
 
-/// What the journal says about a call.
-fn entry(call: &CallText, verdict: &Verdict, code: &str) -> (String, String) {
+/// What the journal says about a call. Without the daemon that is needed it is denied.
+fn entry(call: &CallText, verdict: &Verdict, code: &str, needs_daemon: bool) -> (String, String) {
+    let (outcome, code) = match verdict.outcome {
+        Outcome::Allow | Outcome::Ask if needs_daemon => (Outcome::Deny, "HOOK_NO_DAEMON"),
+        Outcome::Allow | Outcome::Ask | Outcome::Deny => (verdict.outcome, code),
+    };
     let mut data = vec![
         ("tool", quoted(&call.tool)),
-        ("outcome", quoted(verdict.outcome.name())),
+        ("outcome", quoted(outcome.name())),
         ("tier", quoted(verdict.tier.name())),
         ("reasons", format!("[{}]", quoted(code))),
         ("door", quoted("hook")),

@@ -82,6 +82,8 @@ pub struct Call {
     pub slot: String,
     /// Whether the answer has the shape of another dialect of the host.
     pub is_pascal: bool,
+    /// Where its paths lead on this machine, for a daemon on another: the text of an object.
+    pub world: Option<String>,
 }
 
 impl Call {
@@ -108,6 +110,7 @@ impl Call {
         for (name, value) in others {
             members.extend(value.map(|value| (name, json::quoted(value))));
         }
+        members.extend(self.world.clone().map(|world| ("world", world)));
         json::object(&members)
     }
 }

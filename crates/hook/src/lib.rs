@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub mod answer;
+pub mod cache;
 pub mod call;
 mod document;
 mod dropin;
@@ -28,6 +29,7 @@ mod watched;
 mod worker;
 
 use answer::{Answer, Printed};
+use cache::Cache;
 use call::{Call, Failure, Part};
 use hosts::Host;
 use observed::{noted, observe};
@@ -94,6 +96,8 @@ pub struct Started {
     pub check: Check,
     /// Connects to the daemon's socket.
     pub dial: Dial,
+    /// What is done with what is kept of a policy.
+    pub cache: Cache,
     /// Has signals that would end this process noted and told instead.
     pub signals: Signals,
     /// Starts a program and hears it out.
@@ -289,12 +293,14 @@ fn decide(
             asked = place.ask(started, call, true, watch);
         }
         match asked {
-            Ok(told) => return Ok(with_daemon(host, call, told)),
+            Ok(told) => {
+                if let Some(version) = told.version.as_deref().filter(|_| place.is_elsewhere()) {
+                    cache::refresh(started, place, version, watch);
+                }
+                return Ok(with_daemon(host, call, told));
+            }
             Err(link::Unasked::Failed(failure)) => return Err(failure),
-            // The policy of a daemon elsewhere is not here: what is would be another one.
-            Err(link::Unasked::Unreachable)
-                if options.daemon == Daemon::Required || place.is_elsewhere() =>
-            {
+            Err(link::Unasked::Unreachable) if options.daemon == Daemon::Required => {
                 return Ok(without_daemon(host, call));
             }
             Err(link::Unasked::Unreachable) => {}

@@ -16,7 +16,7 @@ use crate::json;
 use crate::options::Options;
 use crate::told::{Outcome, Told};
 use crate::watched::Watch;
-use crate::{Checker, Started};
+use crate::{Checker, Started, worker};
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_millis(300);
@@ -118,6 +118,12 @@ impl Place {
         self.url.is_some()
     }
 
+    /// What the holder of the key is called that is shown to a daemon elsewhere, if there is one.
+    pub fn holder(&self, started: &Started) -> Option<String> {
+        let key = self.key.as_deref().filter(|key| is_agent_key(key));
+        key.map(started.cache.holder)
+    }
+
     /// Asks the daemon about a call and waits for a person if it asks one.
     ///
     /// # Errors
@@ -153,6 +159,10 @@ impl Place {
                     continue;
                 }
             };
+            if self.is_elsewhere() && call.world.is_none() {
+                let world = worker::world(started, self, &call, watch);
+                call.world = Some(world.map_err(Unasked::Failed)?);
+            }
             let held = if waits { left.min(MOST_HELD) } else { Duration::ZERO };
             let wait_ms = u64::try_from(held.as_millis()).unwrap_or(0);
             let body = call.body(self.installed.home.as_deref(), wait_ms);
@@ -195,7 +205,7 @@ impl Place {
     }
 
     /// The daemon to ask, if there is one that can be trusted, and the key it wants.
-    fn server(&self, watch: &Watch) -> Result<Option<(Server, Option<String>)>, Unasked> {
+    pub fn server(&self, watch: &Watch) -> Result<Option<(Server, Option<String>)>, Unasked> {
         if let Some(url) = &self.url {
             // Finding the address of a name has no limit.
             watch.begin().map_err(Unasked::Failed)?;

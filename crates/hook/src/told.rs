@@ -30,6 +30,8 @@ pub struct Told {
     pub is_by_person: bool,
     /// What the policy says about hosts.
     pub policy: Dials,
+    /// The version of the policy in force, where a daemon on another machine names it.
+    pub version: Option<String>,
 }
 
 /// The dials of a policy that a hook heeds itself.
@@ -54,6 +56,7 @@ impl Told {
             input: None,
             is_by_person: false,
             policy: Dials::default(),
+            version: None,
         }
     }
 
@@ -78,6 +81,7 @@ impl Told {
                 defers: host("headless").and_then(Value::as_str) == Some("defer"),
                 needs_daemon: false,
             },
+            version: host("policy").and_then(Value::as_str).map(str::to_owned),
             ..Told::late()
         };
         let verdict = answer.get("verdict").ok_or("it has no verdict")?;
@@ -116,6 +120,7 @@ impl Told {
                 defers: false,
                 needs_daemon: is("needs_daemon")?,
             },
+            version: None,
         };
         if told.code.is_empty() || told.text.is_empty() {
             return Err("it gives no reason");

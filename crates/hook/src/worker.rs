@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::Started;
-use crate::call::{Call, Failure, Part};
+use crate::call::{Call, Failure, Fields, Part};
 use crate::link::Place;
 use crate::told::Told;
 use crate::watched::Watch;
@@ -21,6 +21,9 @@ const MARGIN: Duration = Duration::from_millis(250);
 
 /// The longest line it may say.
 const MOST_BYTES: usize = 64 << 10;
+
+/// What it may say about where paths lead.
+const MOST_WORLD: usize = 1 << 20;
 
 /// Starts a program, feeds it these bytes and hears it out: what it said, if that was no more than
 /// so many bytes and it ended well within the limit. It is not left running. Once it runs, the
@@ -51,8 +54,34 @@ pub fn judge(
     call: &Call,
     watch: &Watch,
 ) -> Result<Told, Failure> {
-    let left = watch.end.saturating_duration_since(Instant::now());
-    let left = left.checked_sub(MARGIN).unwrap_or(left / 2).min(LIMIT);
+    let mut command = command(started, place);
+    if matches!(call.part, Part::Result | Part::Notice) {
+        command.args(["--note", &call.event]);
+    }
+    let said = said(started, place, call, watch, &mut command, MOST_BYTES)?;
+    Told::of_worker(&said).map_err(|what| failed(&format!("its answer: {what}")))
+}
+
+/// Has a call read here, for a daemon on another machine: where its paths lead, as the text of an
+/// object.
+///
+/// # Errors
+/// It could not be read.
+pub fn world(
+    started: &Started,
+    place: &Place,
+    call: &Call,
+    watch: &Watch,
+) -> Result<String, Failure> {
+    let mut command = command(started, place);
+    command.args(["--world", "true"]);
+    let said = said(started, place, call, watch, &mut command, MOST_WORLD)?;
+    let world = Fields::read(&said).ok().and_then(|fields| fields.raw("world").map(str::to_owned));
+    world.filter(|world| world.starts_with('{')).ok_or_else(|| failed("its answer has no world"))
+}
+
+/// The worker, not started yet.
+fn command(started: &Started, place: &Place) -> Command {
     let mut command = Command::new(&started.program);
     command.args(["hook", "--worker"]);
     if place.is_named {
@@ -63,18 +92,39 @@ pub fn judge(
     if let Some(directory) = &place.data_dir {
         command.arg(if place.is_named { "--installed" } else { "--data-dir" }).arg(directory);
     }
-    if matches!(call.part, Part::Result | Part::Notice) {
-        command.args(["--note", &call.event]);
+    if place.is_elsewhere() {
+        // Without a key of that daemon, or one to show it, nothing that is kept can be believed.
+        let key = place.installed.key.as_deref().unwrap_or_default();
+        let holder = place.holder(started).unwrap_or_default();
+        command.args(["--key", key, "--holder", &holder]);
     }
+    command
+}
+
+/// What it says about a call.
+fn said(
+    started: &Started,
+    place: &Place,
+    call: &Call,
+    watch: &Watch,
+    command: &mut Command,
+    most: usize,
+) -> Result<Vec<u8>, Failure> {
+    let left = watch.end.saturating_duration_since(Instant::now());
+    let left = left.checked_sub(MARGIN).unwrap_or(left / 2).min(LIMIT);
     let body = call.body(place.installed.home.as_deref(), 0);
-    let failed = |what: &str| Failure::new("HOOK_INTERNAL", format!("local judging: {what}"));
     // Whoever watches is called while the worker starts: until then nothing is waited for.
     let is_watched = || watch.begin().is_ok();
-    match (started.run)(&mut command, body.as_bytes(), left, MOST_BYTES, &is_watched) {
-        Ok(said) => Told::of_worker(&said).map_err(|what| failed(&format!("its answer: {what}"))),
-        Err(Trouble::Unstarted) => Err(failed("it could not be started")),
-        Err(Trouble::CutOff) => Err(failed("its answer was cut off")),
-        Err(Trouble::Late) => Err(Failure::new("HOOK_DEADLINE", "local judging took too long")),
-        Err(Trouble::Died) => Err(failed("it died")),
-    }
+    (started.run)(command, body.as_bytes(), left, most, &is_watched).map_err(
+        |trouble| match trouble {
+            Trouble::Unstarted => failed("it could not be started"),
+            Trouble::CutOff => failed("its answer was cut off"),
+            Trouble::Late => Failure::new("HOOK_DEADLINE", "local judging took too long"),
+            Trouble::Died => failed("it died"),
+        },
+    )
+}
+
+fn failed(what: &str) -> Failure {
+    Failure::new("HOOK_INTERNAL", format!("local judging: {what}"))
 }

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use portcullis_hook::answer::{Answer, Printed, reason};
+use portcullis_hook::cache::Cache;
 use portcullis_hook::call::{Call, Part};
 use portcullis_hook::hosts::HOSTS;
 use portcullis_hook::{Signals, Started, Trouble, VERDICT_LIMIT, run};
@@ -123,6 +124,7 @@ fn said(host: &str, event: &str, worker: &str, stdin: &[u8]) -> Printed {
         is_near: |_| true,
         check: |_, _| Box::new(|_| Ok(())),
         dial: |path, _| UnixStream::connect(path),
+        cache: Cache { holder: str::to_owned, version: |_| None, keep: |_, _| {}, forget: |_| {} },
         signals: Signals { note: |_| Ok(()), tell: |_| Ok(()) },
         run: hear,
         end: |_| {},
@@ -189,6 +191,7 @@ proptest! {
             host: host.name, event: event.to_owned(), part: Part::Gate, tool: "Bash".to_owned(),
             input: "{}".to_owned(), cwd: None, session: None, run: None, call_id: None, agent: None,
             mode: None, is_attended: None, slot: String::new(), is_pascal: false,
+            world: None,
         };
         // Words of an agent must not look like a decision of ours.
         let reason = reason(&text.replace(['"', '\\'], ""), "rule.deny");

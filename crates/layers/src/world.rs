@@ -4,7 +4,9 @@
 //! gives the same answers again, on any machine. What cannot be looked at is never harmless:
 //! it has no physical path, and more than one name may lead to it.
 
-use std::borrow::Cow;
+mod entries;
+mod way;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -13,10 +15,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use portcullis_engine::world::{World, WorldKind};
+use portcullis_engine::Lexical;
+use portcullis_engine::world::{Listing, World, WorldKind};
 
-/// So many links are followed on the way to one file; the kernel follows no more either.
-const MOST_LINKS: usize = 40;
+use entries::Numbers;
+use way::Way;
 
 /// So many names of a directory are looked at to learn whether it folds case.
 const MOST_NAMES: usize = 16;
@@ -35,6 +38,21 @@ pub struct Answers {
     pub folding: BTreeMap<String, bool>,
     /// The names in directories; none where they could not be told.
     pub names: BTreeMap<String, Option<Arc<[String]>>>,
+    /// The links and directories in directories; none where they could not be told.
+    pub listings: BTreeMap<String, Option<Arc<Listing>>>,
+    /// The names in directories of files that have others.
+    pub shared_names: BTreeMap<String, Option<Arc<[String]>>>,
+    /// The other names of files, by where they were looked for.
+    pub other_names: BTreeMap<String, OtherNames>,
+}
+
+/// The other names of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OtherNames {
+    /// Where they were looked for, beside its own directory.
+    pub directories: Arc<[String]>,
+    /// What was found.
+    pub names: Arc<[String]>,
 }
 
 impl Answers {
@@ -46,6 +64,11 @@ impl Answers {
             && self.shared.iter().all(|(path, known)| live.is_shared(path) == *known)
             && self.folding.iter().all(|(path, known)| live.folds_case(path) == *known)
             && self.names.iter().all(|(path, known)| live.names(path) == *known)
+            && self.listings.iter().all(|(path, known)| live.listing(path) == *known)
+            && self.shared_names.iter().all(|(path, known)| live.shared_names(path) == *known)
+            && self.other_names.iter().all(|(path, known)| {
+                live.other_names(path, &known.directories).is_some_and(|now| now == known.names)
+            })
     }
 }
 
@@ -55,6 +78,8 @@ pub struct Live {
     answers: RefCell<Answers>,
     /// The ways to the paths that were asked about; none where one could not be told.
     ways: RefCell<BTreeMap<String, Option<Way>>>,
+    /// The numbers of the files in directories where other names were looked for.
+    numbers: RefCell<BTreeMap<String, Numbers>>,
 }
 
 impl Live {
@@ -127,20 +152,75 @@ impl World for Live {
         self.answers.borrow_mut().names.insert(directory.to_owned(), names.clone());
         names
     }
+
+    fn listing(&self, directory: &str) -> Option<Arc<Listing>> {
+        if let Some(known) = self.answers.borrow().listings.get(directory) {
+            return known.clone();
+        }
+        let real = self.resolve(directory);
+        let listing = real.and_then(|real| entries::listing(&real)).map(Arc::new);
+        self.answers.borrow_mut().listings.insert(directory.to_owned(), listing.clone());
+        listing
+    }
+
+    fn shared_names(&self, directory: &str) -> Option<Arc<[String]>> {
+        if let Some(known) = self.answers.borrow().shared_names.get(directory) {
+            return known.clone();
+        }
+        let real = self.resolve(directory);
+        let names = real.and_then(|real| entries::shared_names(&real)).map(Arc::from);
+        self.answers.borrow_mut().shared_names.insert(directory.to_owned(), names.clone());
+        names
+    }
+
+    fn other_names(&self, path: &str, directories: &Arc<[String]>) -> Option<Arc<[String]>> {
+        if let Some(known) = self.answers.borrow().other_names.get(path) {
+            return Some(Arc::clone(&known.names));
+        }
+        let metadata = fs::symlink_metadata(path).ok()?;
+        let own = path.rsplit_once('/').map(|(directory, _)| directory);
+        let mut names: Vec<String> = Vec::new();
+        for directory in own.into_iter().chain(directories.iter().map(String::as_str)) {
+            let mut numbers = self.numbers.borrow_mut();
+            if !numbers.contains_key(directory) {
+                let read = if directory.is_empty() { "/" } else { directory };
+                numbers.insert(directory.to_owned(), entries::numbers(read));
+            }
+            let alike = numbers.get(directory).and_then(|numbers| numbers.get(&metadata.ino()));
+            let alike = alike.into_iter().flatten().map(|name| [directory, "/", name].concat());
+            for other in alike.filter(|other| other != path) {
+                if !names.contains(&other) && entries::is_same(&metadata, &other) {
+                    names.push(other);
+                }
+            }
+        }
+        let names: Arc<[String]> = names.into();
+        let known = OtherNames { directories: Arc::clone(directories), names: Arc::clone(&names) };
+        self.answers.borrow_mut().other_names.insert(path.to_owned(), known);
+        Some(names)
+    }
 }
 
 /// A world that repeats what another one answered. About anything else it knows nothing, and
-/// says so in the strictest way.
+/// says so in the strictest way, or takes a path for the file it names.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     answers: Answers,
+    is_lexical: bool,
 }
 
 impl Recorded {
     /// The world of these answers.
     #[must_use]
     pub fn new(answers: Answers) -> Recorded {
-        Recorded { answers }
+        Recorded { answers, is_lexical: false }
+    }
+
+    /// The world of a caller who attached these answers to a call: anything else is as if nothing
+    /// had been attached.
+    #[must_use]
+    pub fn beside_lexical(answers: Answers) -> Recorded {
+        Recorded { answers, is_lexical: true }
     }
 }
 
@@ -150,115 +230,36 @@ impl World for Recorded {
     }
 
     fn resolve(&self, path: &str) -> Option<String> {
-        self.answers.resolved.get(path).cloned().flatten()
+        match self.answers.resolved.get(path) {
+            Some(known) => known.clone(),
+            None if self.is_lexical => Lexical.resolve(path),
+            None => None,
+        }
     }
 
     fn is_shared(&self, path: &str) -> bool {
-        self.answers.shared.get(path).copied().unwrap_or(true)
+        self.answers.shared.get(path).copied().unwrap_or(!self.is_lexical)
     }
 
     fn folds_case(&self, path: &str) -> bool {
-        self.answers.folding.get(path).copied().unwrap_or(true)
+        self.answers.folding.get(path).copied().unwrap_or(!self.is_lexical)
     }
 
     fn names(&self, directory: &str) -> Option<Arc<[String]>> {
         self.answers.names.get(directory).cloned().flatten()
     }
-}
 
-/// The way to a file: component by component, as the kernel walks it.
-#[derive(Clone, Debug, Default)]
-struct Way {
-    /// The physical path so far; empty at the root.
-    walked: String,
-    /// How many links were followed.
-    links: usize,
-    /// Whether there is nothing of that name.
-    is_missing: bool,
-}
-
-impl Way {
-    /// Walks on; none where it cannot be told where that leads.
-    fn walk(mut self, path: &str) -> Option<Way> {
-        // What is still to be walked, the next component last.
-        let mut ahead: Vec<Cow<'_, str>> = components(path).map(Cow::Borrowed).collect();
-        self.walked.reserve(path.len());
-        while let Some(component) = ahead.pop() {
-            if component == ".." {
-                // A link that leads through a directory that is not there leads nowhere yet.
-                if self.is_missing {
-                    return None;
-                }
-                self.walked.truncate(self.walked.rfind('/').unwrap_or(0));
-                continue;
-            }
-            let view = own_view(&self.walked, &component);
-            let parent = self.walked.len();
-            self.walked.push('/');
-            self.walked.push_str(&component);
-            match view {
-                OwnView::Elsewhere => return None,
-                OwnView::Kept => continue,
-                OwnView::Ordinary if self.is_missing => continue,
-                OwnView::Ordinary => {}
-            }
-            match fs::symlink_metadata(&self.walked) {
-                Ok(metadata) if metadata.is_symlink() => {
-                    self.links += 1;
-                    if self.links > MOST_LINKS {
-                        return None;
-                    }
-                    let target = fs::read_link(&self.walked).ok()?;
-                    let target = target.to_str()?;
-                    self.walked.truncate(if target.starts_with('/') { 0 } else { parent });
-                    ahead.extend(components(target).map(|part| Cow::Owned(part.to_owned())));
-                }
-                Ok(_) => {}
-                Err(error) if is_absence(&error) => self.is_missing = true,
-                Err(_) => return None,
-            }
-        }
-        Some(self)
+    fn listing(&self, directory: &str) -> Option<Arc<Listing>> {
+        self.answers.listings.get(directory).cloned().flatten()
     }
 
-    /// Where it leads.
-    fn end(&self) -> String {
-        if self.walked.is_empty() { "/".to_owned() } else { self.walked.clone() }
+    fn shared_names(&self, directory: &str) -> Option<Arc<[String]>> {
+        self.answers.shared_names.get(directory).cloned().flatten()
     }
-}
 
-/// How a component is to be taken that may mean something else in another process.
-enum OwnView {
-    /// As everywhere.
-    Ordinary,
-    /// As it is written: what it leads to is a matter of the process, and harmless to name.
-    Kept,
-    /// It leads into another process's files, directory or root.
-    Elsewhere,
-}
-
-/// What this process sees in `/proc/self` and `/dev/fd` says nothing about the one that will run.
-fn own_view(directory: &str, component: &str) -> OwnView {
-    let is_process = |name: &str| {
-        matches!(name, "self" | "thread-self") || name.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    match directory {
-        "/proc" if is_process(component) => OwnView::Kept,
-        "/dev" if matches!(component, "fd" | "stdin" | "stdout" | "stderr") => OwnView::Kept,
-        "/dev/fd" => OwnView::Elsewhere,
-        _ => match directory.strip_prefix("/proc/") {
-            Some(process) if is_process(process) => match component {
-                "cwd" | "root" | "exe" | "fd" | "map_files" | "task" => OwnView::Elsewhere,
-                _ => OwnView::Ordinary,
-            },
-            Some(_) | None => OwnView::Ordinary,
-        },
+    fn other_names(&self, path: &str, _directories: &Arc<[String]>) -> Option<Arc<[String]>> {
+        self.answers.other_names.get(path).map(|known| Arc::clone(&known.names))
     }
-}
-
-/// The parts of a path, the first one last.
-fn components(path: &str) -> impl Iterator<Item = &str> {
-    path.rsplit('/').filter(|part| !part.is_empty() && *part != ".")
 }
 
 /// Whether an error says that there is nothing of that name.

@@ -4,6 +4,8 @@
 
 #[path = "disk/directory.rs"]
 mod directory;
+#[path = "disk/entries.rs"]
+mod entries;
 #[path = "disk/layers.rs"]
 mod layers;
 #[path = "disk/world.rs"]

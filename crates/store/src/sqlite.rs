@@ -27,6 +27,7 @@ mod devices;
 mod grants;
 mod keys;
 mod log;
+mod memory;
 mod pen;
 mod presence;
 mod prune;

@@ -107,8 +107,9 @@ impl Access {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
-    /// The physical path.
-    pub real: String,
+    /// The physical path; null where it could not be told.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub real: Option<String>,
     /// The device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dev: Option<u64>,
@@ -160,7 +161,7 @@ impl Call {
         }
         for (path, place) in &call.world {
             body::directory("world", path)?;
-            body::directory("world.real", &place.real)?;
+            place.real.as_ref().map_or(Ok(()), |real| body::directory("world.real", real))?;
         }
         Ok(call)
     }
@@ -230,6 +231,9 @@ pub struct Hosts {
     pub answer_native_prompts: bool,
     /// What a headless run does with an ask: `ask` or `defer`.
     pub headless: &'static str,
+    /// The version of the policy, for a hook on another machine, which keeps what stops a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
 }
 
 /// Why an access is refused.

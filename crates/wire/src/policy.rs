@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -57,4 +58,14 @@ pub struct Tested<'a> {
     pub got: &'static str,
     /// Whether they are the same.
     pub passed: bool,
+}
+
+/// `GET /v1/policy/cache`: what a hook on another machine keeps of the policy.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Cache {
+    /// The version of the policy; answers to that hook's calls name the one in force.
+    pub version: String,
+    /// A line with version, hash and signature, and what can stop a call of this key: deny and ask
+    /// rules, mode and dials. It is kept to the byte.
+    pub cache: String,
 }

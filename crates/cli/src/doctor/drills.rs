@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use portcullis_hook_static::cached;
 use portcullis_hook_static::installed::{Entry, FILE, Installed};
 
 use super::answers::{Effect, Said, effect};
@@ -111,7 +112,7 @@ fn faults(
         return Ok(vec![Check::new("faults", State::Untested, told)]);
     }
     let mut checks = Vec::new();
-    let drill = Drill::new(data)?;
+    let drill = Drill::away(data)?;
     let said = drill.line(line, 5_000)?.say(host.name, asked.as_bytes(), SOON)?;
     checks.push(match effect(host.name, &said) {
         Effect::Asks => Check::of("ask", true, "without a daemon the host's own prompt is opened"),
@@ -183,8 +184,27 @@ impl Drill {
         let path = data.join(format!("drill-{}-{count}", std::process::id()));
         fs::DirBuilder::new().mode(0o700).create(&path)?;
         let drill = Drill(path);
-        fs::copy(data.join(FILE), drill.0.join(FILE))?;
+        // The faults are those of a daemon on this machine; one on another is not disturbed.
+        drill.installed(&Installed { url: None, ..Installed::read(data)?.unwrap_or_default() })?;
         Ok(drill)
+    }
+
+    /// The same where the daemon is away: one on another machine if it is installed so, with what
+    /// is kept of its policy.
+    fn away(data: &Path) -> anyhow::Result<Drill> {
+        let drill = Drill::new(data)?;
+        let installed = Installed::read(data)?.unwrap_or_default();
+        if installed.url.is_some() {
+            let url = Some("http://127.0.0.1:1".to_owned());
+            drill.installed(&Installed { url, ..installed })?;
+            // Where there is none yet there is nothing to copy.
+            let _ = fs::copy(data.join(cached::FILE), drill.0.join(cached::FILE));
+        }
+        Ok(drill)
+    }
+
+    fn installed(&self, installed: &Installed) -> anyhow::Result<()> {
+        Ok(fs::write(self.0.join(FILE), serde_json::to_string(&installed)?)?)
     }
 
     /// A daemon that takes calls and says nothing, or hangs up.

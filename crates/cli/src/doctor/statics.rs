@@ -3,7 +3,10 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
+use portcullis_approval::Moment;
+use portcullis_hook_static::cached;
 use portcullis_hook_static::installed::{Entry, Installed};
 use serde_json::Value;
 
@@ -29,7 +32,47 @@ pub fn statics(host: &Host, installed: &Installed, data: &Path) -> Vec<Check> {
     }
     let is_private = fs::metadata(data).is_ok_and(|metadata| metadata.mode().trailing_zeros() >= 6);
     checks.push(Check::of("data", is_private, "the data directory is for this user alone"));
+    checks.extend(installed.url.as_ref().map(|_| cache(installed, data)));
     checks
+}
+
+/// What is kept of the policy of a daemon on another machine. Without it calls are denied while
+/// that daemon is away, so that none is no open gate; one that somebody changed is told.
+fn cache(installed: &Installed, data: &Path) -> Check {
+    let key = installed.key.as_deref().unwrap_or_default();
+    let held = cached::read(data, key)
+        .and_then(|cache| Ok((cache.as_ref().map(cached::understood).transpose()?, cache)));
+    match held {
+        Ok((Some(policy), Some(cache))) => {
+            let since = fs::metadata(data.join(cached::FILE)).and_then(|file| file.modified());
+            let since = since.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+            let since = since
+                .and_then(|at| i64::try_from(at.as_millis()).ok())
+                .map_or_else(|| "an unknown time".to_owned(), |ms| Moment::from_ms(ms).to_string());
+            let told = format!(
+                "`{}`: version {} with {} deny and ask rules, of {since}",
+                cached::FILE,
+                cache.version,
+                policy.rule_count()
+            );
+            Check::of("cache", true, told)
+        }
+        Ok(_) => {
+            let told = format!(
+                "there is no `{}` yet: until a first call through the daemon, all are denied \
+                 while it is away",
+                cached::FILE
+            );
+            Check::new("cache", State::Untested, told)
+        }
+        Err(error) => {
+            let told = format!(
+                "`{}` does not count, and all calls are denied while the daemon is away: {error:#}",
+                cached::FILE
+            );
+            Check::of("cache", false, told)
+        }
+    }
 }
 
 fn program(entry: &Entry, data: &Path) -> Check {

@@ -215,7 +215,10 @@ fn title(call: &Call, text: &str, judged: &JudgedAct) -> String {
 fn word(arg: &Arg, act: &Act, text: &str) -> String {
     let Some(text) = arg.as_known() else {
         let written = text.get(arg.span.start as usize..arg.span.end as usize);
-        let written = written.filter(|written| !written.is_empty() && arg.span != act.span);
+        // What a program finds has the span of all of it.
+        let is_own = act.span.start <= arg.span.start && arg.span.end <= act.span.end;
+        let is_part = is_own && arg.span != act.span;
+        let written = written.filter(|written| !written.is_empty() && is_part);
         return written.map_or_else(|| format!("{}…", arg.prefix()), str::to_owned);
     };
     let is_plain =
@@ -305,7 +308,11 @@ fn suggestions(out: &mut impl Write, verdict: &Verdict, palette: Palette) -> io:
     if verdict.suggestions.is_empty() {
         return Ok(());
     }
+    let has_ask_rule = verdict.reasons.iter().any(|reason| reason.code == "rule.ask");
     let title = match verdict.suggestions.len() {
+        _ if has_ask_rule => {
+            "an ask rule goes on asking until it is removed; then this would answer"
+        }
         1 => "an allow rule would answer it",
         _ => "allow rules would answer it",
     };

@@ -155,7 +155,11 @@ impl Authority {
         self.inner.metrics.committed(began.elapsed());
         self.inner.recent.keep(ask, Some(&settlement.decision));
         let (state, door) = (settlement.decision.state.name(), &settlement.decision.door);
-        tracing::info!(ask = %ask.id, state, by, door, "settled");
+        let outcome = settlement.decision.outcome;
+        if settlement.decision.reason == "fallback" && outcome == Outcome::Allow {
+            tracing::warn!(ask = %ask.id, "nobody answered in time, and the policy's fallback allows it");
+        }
+        tracing::info!(ask = %ask.id, state, outcome = outcome.name(), by, door, "settled");
         let took_ms = settlement.decision.at.ms() - ask.opened_at.ms();
         let took = Duration::from_millis(u64::try_from(took_ms).unwrap_or(0));
         self.inner.metrics.answered(took);
@@ -182,20 +186,25 @@ impl Authority {
         });
         let (profiles, entries): (Vec<String>, Vec<Listed>) = rules.unzip();
         let Some(profile) = profiles.into_iter().next() else { return };
-        let Some((_, name, files)) = self.profiles_of(&profile) else { return };
+        self.keep_in_file(ask, &profile, entries, &settlement.decision.by).await;
+    }
+
+    /// Keeps entries in the file of a profile, if it has one, and records what that changed.
+    /// Whoever comes second changes nothing.
+    pub async fn keep_in_file(&self, ask: &Ask, profile: &str, entries: Vec<Listed>, by: &str) {
+        let Some((_, name, files)) = self.profiles_of(profile) else { return };
         let (files, name, now) = (Arc::clone(files), name.to_owned(), self.now());
         let kept = tokio::task::spawn_blocking(move || files.keep(&name, &entries, now)).await;
-        let by = &settlement.decision.by;
         let entry = match kept {
             Ok(Kept::Nothing) => return,
             Ok(Kept::Changed(before, after)) => {
-                record::listed(ask, &profile, by, [&before, &after], now)
+                record::listed(ask, profile, by, [&before, &after], now)
             }
             Ok(Kept::Failed(why)) => {
                 tracing::error!("profile `{profile}` could not be written: {why}");
-                record::profile("profile.unwritten", by, &profile, &why, now)
+                record::profile("profile.unwritten", by, profile, &why, now)
             }
-            Err(_) => record::profile("profile.unwritten", by, &profile, "it broke off", now),
+            Err(_) => record::profile("profile.unwritten", by, profile, "it broke off", now),
         };
         if let Err(error) = self.store().record(vec![entry], Vec::new(), now).await {
             tracing::error!("the change of profile `{profile}` could not be recorded: {error}");

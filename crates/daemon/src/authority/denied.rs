@@ -51,15 +51,11 @@ impl Denied {
 }
 
 impl Authority {
-    /// The last call of this digest that was denied and that somebody may see.
+    /// The calls of this digest that were denied and that somebody may see, the last one first.
     #[must_use]
-    pub fn denied(
-        &self,
-        digest: &str,
-        may_see: impl Fn(&Asker) -> bool,
-    ) -> Option<Arc<DeniedCall>> {
+    pub fn denied(&self, digest: &str, may_see: impl Fn(&Asker) -> bool) -> Vec<Arc<DeniedCall>> {
         let calls = self.inner.denied.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let is_meant = |call: &&Arc<DeniedCall>| call.digest == digest && may_see(&call.asker);
-        calls.iter().rev().find(is_meant).cloned()
+        calls.iter().rev().filter(is_meant).cloned().collect()
     }
 }

@@ -348,7 +348,7 @@ fn is_rejection(grant: &Grant) -> bool {
 pub(super) fn world(seen: &Seen) -> Box<dyn World> {
     match seen {
         Seen::Live => Box::new(Live::new()),
-        Seen::Recorded(answers) => Box::new(Recorded::new(answers.clone())),
+        Seen::Recorded(answers) => Box::new(Recorded::beside_lexical(answers.clone())),
         Seen::Nothing => Box::new(Lexical),
     }
 }

@@ -45,7 +45,7 @@ impl Texts {
         audit_input: AuditInput,
     ) -> Texts {
         Texts {
-            why: why(verdict),
+            why: why(verdict, audit_input),
             input: kept_input(call, input, audit_input),
             digest: call.digest(),
             session: call.session.clone(),
@@ -64,8 +64,10 @@ impl Texts {
     }
 }
 
-fn why(verdict: &Verdict) -> Option<String> {
-    verdict.reasons.first().map(|reason| redact(&reason.message).into_owned())
+/// The first reason in words, which quote the call: none where its text is not kept.
+fn why(verdict: &Verdict, audit_input: AuditInput) -> Option<String> {
+    let reason = verdict.reasons.first().filter(|_| audit_input != AuditInput::Digest)?;
+    Some(redact(&reason.message).into_owned())
 }
 
 fn kept_input(call: &CallText, input: &Value, audit_input: AuditInput) -> Option<String> {
@@ -92,7 +94,7 @@ pub(super) fn judged(submission: &Submission, judged: &Judged, at: Moment) -> En
             (texts.why.as_deref().map(Cow::Borrowed), texts.input.as_deref().map(Cow::Borrowed))
         }
         None => (
-            why(verdict).map(Cow::Owned),
+            why(verdict, judged.audit_input).map(Cow::Owned),
             kept_input(call, &submission.input, judged.audit_input).map(Cow::Owned),
         ),
     };
@@ -150,15 +152,21 @@ pub(super) fn gap(asker: &Asker, call: &CallText, digest: String, at: Moment) ->
 
 /// An ask was opened.
 pub(super) fn opened(ask: &Ask, at: Moment) -> Entry {
-    let mut data = vec![
-        ("digest", quoted(&ask.digest)),
-        ("tool", quoted(&ask.call.tool)),
-        ("tier", quoted(ask.tier.name())),
-        ("door", quoted(&ask.door)),
-        ("agent", quoted(&ask.asker.agent)),
-    ];
-    data.extend(ask.deadline_at.map(|at| ("deadline_at", quoted(&at.to_string()))));
-    entry("ask.opened", at, &ask.asker, ask.id.to_string(), data)
+    let mut data = Members::new();
+    data.text("agent", &ask.asker.agent);
+    data.maybe("deadline_at", ask.deadline_at.map(|at| at.to_string()).as_deref());
+    data.text("digest", &ask.digest);
+    data.text("door", &ask.door);
+    data.text("tier", ask.tier.name());
+    data.text("tool", &ask.call.tool);
+    Entry {
+        kind: "ask.opened",
+        at,
+        actor: ask.asker.agent.clone(),
+        subject: ask.id.to_string(),
+        owner: Some(ask.asker.owner.clone()),
+        data: data.end(),
+    }
 }
 
 /// The one execution an approval is good for was taken.
@@ -173,24 +181,23 @@ pub(super) fn settled(
     approver: Option<&Approver>,
     at: Moment,
 ) -> Entry {
-    let mut data = vec![
-        ("state", quoted(decision.state.name())),
-        ("outcome", quoted(decision.outcome.name())),
-        ("scope", quoted(decision.scope.name())),
-        ("reason", quoted(&decision.reason)),
-        ("door", quoted(&decision.door)),
-        ("digest", quoted(&ask.digest)),
-        ("changed", decision.input.is_some().to_string()),
-    ];
-    data.extend(decision.reply.map(|reply: Reply| ("answer", quoted(reply.name()))));
-    data.extend(approver.map(|approver| ("key", quoted(&approver.key.to_string()))));
+    let mut data = Members::new();
+    data.maybe("answer", decision.reply.map(Reply::name));
+    data.raw("changed", if decision.input.is_some() { "true" } else { "false" });
+    data.text("digest", &ask.digest);
+    data.text("door", &decision.door);
+    data.maybe("key", approver.map(|approver| approver.key.to_string()).as_deref());
+    data.text("outcome", decision.outcome.name());
+    data.text("reason", &decision.reason);
+    data.text("scope", decision.scope.name());
+    data.text("state", decision.state.name());
     Entry {
         kind: "ask.settled",
         at,
         actor: decision.by.clone(),
         subject: ask.id.to_string(),
         owner: Some(ask.asker.owner.clone()),
-        data: object(data),
+        data: data.end(),
     }
 }
 

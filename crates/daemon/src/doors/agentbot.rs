@@ -20,6 +20,7 @@ use axum::routing::{MethodRouter, delete, get, post};
 use portcullis_approval::settle::Refusal;
 use portcullis_approval::{Approver, Decision, Reply, Scope};
 use portcullis_engine::policy::{Opened, Paths};
+use portcullis_engine::policy_text::Fallback;
 use portcullis_engine::{Mode, Outcome, Policy};
 use portcullis_store::StoreError;
 use portcullis_wire::dialects::agentbot::answers::{NotClassified, Refused, Settled};
@@ -94,6 +95,8 @@ pub fn overlay(settings: &Agentbot) -> Overlay {
         policy.paths = Arc::new(Paths { read: None, write: None, ..(*policy.paths).clone() });
         policy.opened = Some(Opened { secrets: reads_are_safe, saved_fetches: plain_get_is_safe });
         policy.asks.deadline_s = deadline_s;
+        // Whom nobody answers in time is told that it expired, and never that it may run.
+        policy.asks.fallback = Fallback::Deny;
         policy
     };
     Overlay { lay: Arc::new(lay), comes_again: true, profiles: None }

@@ -17,6 +17,7 @@ use portcullis_wire::errors::Error;
 use portcullis_wire::explanation::Explanation;
 use portcullis_wire::feed;
 use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::App;
 use crate::authority::access::{self, How, Kind};
@@ -57,20 +58,23 @@ pub async fn answer(app: &App, caller: &Caller, call: &Call) -> Result<Answered,
         receipt: answered.receipt,
         decision: decision.map(Decision::new),
         refusal: is_refused.then(|| access::refusal(&answered.verdict, decision)),
-        verdict: asks::raw(&verdict_text(&answered.verdict)),
-        hosts: (caller.door == "hook").then(|| hosts(&answered.hosts)).flatten(),
+        verdict: shown(&answered.verdict),
+        hosts: (caller.door == "hook").then(|| hosts(app, caller, &answered.hosts)).flatten(),
     })
 }
 
 /// What a hook heeds itself, where it is not the default.
-fn hosts(hosts: &policy::Hosts) -> Option<Hosts> {
+fn hosts(app: &App, caller: &Caller, hosts: &policy::Hosts) -> Option<Hosts> {
     let headless = match hosts.headless {
         Headless::Ask => "ask",
         Headless::Defer => "defer",
     };
-    let is_default = !hosts.answers_native_prompts && headless == "ask";
+    // Who is on another machine hears whether what it keeps is what is in force.
+    let everywhere = (!caller.is_local).then(|| app.authority.policies().everywhere().ok());
+    let policy = everywhere.flatten().map(|in_force| in_force.version.clone());
+    let is_default = !hosts.answers_native_prompts && headless == "ask" && policy.is_none();
     let answer_native_prompts = hosts.answers_native_prompts;
-    (!is_default).then_some(Hosts { answer_native_prompts, headless })
+    (!is_default).then_some(Hosts { answer_native_prompts, headless, policy })
 }
 
 /// `POST /v1/check[?explain=1]`: the verdict about a call, and nothing else; or the whole way to
@@ -96,7 +100,7 @@ pub async fn check(
         let policy = json!({ "version": judged.bound.policy, "is": "now" });
         json!({ "outcome": outcome, "explanation": explanation, "policy": policy })
     } else {
-        json!({ "outcome": outcome, "verdict": asks::raw(&verdict_text(&judged.verdict)) })
+        json!({ "outcome": outcome, "verdict": shown(&judged.verdict) })
     };
     Ok(json_response(StatusCode::OK, &shape))
 }
@@ -222,10 +226,11 @@ fn words(value: &serde_json::Value) -> String {
     }
 }
 
-/// The verdict as it is shown.
+/// The verdict as it is shown: written once, and not read again to see that it is JSON.
 #[must_use]
-pub fn verdict_text(verdict: &portcullis_engine::Verdict) -> String {
-    serde_json::to_string(&portcullis_wire::verdict::Verdict::new(verdict)).unwrap_or_default()
+pub fn shown(verdict: &portcullis_engine::Verdict) -> Box<RawValue> {
+    to_raw_value(&portcullis_wire::verdict::Verdict::new(verdict))
+        .unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// What a body asks; an access belongs to its run.
@@ -281,7 +286,7 @@ fn submission(caller: &Caller, call: &Call) -> Result<Submission, ApiError> {
 fn answers(call: &Call) -> Answers {
     let mut answers = Answers::default();
     for (path, place) in &call.world {
-        answers.resolved.insert(path.clone(), Some(place.real.clone()));
+        answers.resolved.insert(path.clone(), place.real.clone());
         answers.shared.insert(path.clone(), place.shared);
         answers.folding.insert(path.clone(), false);
     }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_store::AuditFilter;
-use portcullis_wire::asks::{self, Changed};
+use portcullis_wire::asks::Changed;
 use portcullis_wire::body;
 use portcullis_wire::errors::Error;
 use portcullis_wire::explanation::Explanation;
@@ -17,7 +17,7 @@ use crate::error::{ApiError, json_response};
 use crate::extract::{Bytes, Named, Query};
 use crate::identity::Caller;
 use crate::routes::asks::visible;
-use crate::routes::calls::verdict_text;
+use crate::routes::calls::shown;
 
 /// `GET /v1/asks/{id}/explanation[?policy=then|now]`: the whole way to its verdict.
 pub async fn of_ask(
@@ -69,7 +69,7 @@ pub async fn check(
     let verdict = app.authority.judge_again(&ask, &input).await?;
     let shape = json!({
         "outcome": verdict.outcome.name(),
-        "verdict": asks::raw(&verdict_text(&verdict)),
+        "verdict": shown(&verdict),
     });
     Ok(json_response(StatusCode::OK, &shape))
 }

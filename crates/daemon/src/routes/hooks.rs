@@ -127,6 +127,7 @@ fn failed(host: &Host, failure: &Failure) -> Printed {
         is_attended: None,
         slot: String::new(),
         is_pascal: false,
+        world: None,
     };
     (host.say)(&call, &Answer::Deny(failure.reason()))
 }

@@ -1,20 +1,22 @@
 //! The policy in force, and changing the user's part of it.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use portcullis_approval::audit::Entry;
+use portcullis_approval::cache::{self, Cache};
 use portcullis_approval::canonical::{object, quoted};
 use portcullis_engine::call::Call;
 use portcullis_engine::{Lexical, Policy, PolicyText, Source, judge};
 use portcullis_layers::Places;
+use portcullis_wire as wire;
 use portcullis_wire::errors::{Code, Error};
 use serde_json::{Value, json};
 
 use crate::App;
 use crate::error::{ApiError, json_response};
 use crate::extract::Bytes;
-use crate::identity::Caller;
+use crate::identity::{self, Caller};
 use crate::policies::{InForce, LayerText};
 
 /// `GET /v1/policy`: what is in force everywhere.
@@ -53,6 +55,29 @@ pub async fn show(State(app): State<App>) -> Result<Response, ApiError> {
         })).collect::<Vec<_>>(),
     });
     Ok(json_response(StatusCode::OK, &shape))
+}
+
+/// `GET /v1/policy/cache`: what a hook on another machine keeps, so that it can judge by it while
+/// nobody answers.
+pub async fn cache(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let in_force = app
+        .authority
+        .policies()
+        .everywhere()
+        .map_err(|error| Error::new(Code::Unavailable, error.to_string()))?;
+    let version = in_force.version.clone();
+    let cache = Cache {
+        version: version.clone(),
+        // Over the socket nobody shows a key, and nobody needs a cache.
+        holder: identity::bearer(&headers).map_or_else(|| "-".to_owned(), cache::holder),
+        document: in_force.cached(&caller.key.name).to_string(),
+    };
+    let cache = cache.issue(app.authority.signer());
+    Ok(json_response(StatusCode::OK, &wire::policy::Cache { version, cache }))
 }
 
 fn layer(layer: &LayerText) -> Value {

@@ -304,6 +304,30 @@ async fn ab_11_a_destructive_call_passes_as_it_was_enabled_and_no_other_does() {
 }
 
 #[tokio::test]
+async fn ab_11_a_call_that_several_agents_made_is_enabled_for_the_one_that_is_named() {
+    let house = House::plain().await;
+    let mut socket = house.listen("default", &house.approver).await;
+    let input = json!({ "command": "rm -rf /srv/data" });
+    for agent in ["agent-1", "agent-2"] {
+        assert_eq!(house.classify_as(agent, "bash", input.clone()).await["allow"], false);
+    }
+    let told = socket.expect("permission_blocked").await;
+    let enable = |body: serde_json::Value| {
+        let house = &house;
+        async move { house.post("/api/permissions/enable", &house.approver, &body).await }
+    };
+    let (status, said) = enable(json!({ "callDigest": told["callDigest"] })).await;
+    let want = json!({ "error": "Missing agentId: several agents made this call" });
+    assert_eq!((status, said), (400, want));
+    let named = |agent: &str| json!({ "callDigest": told["callDigest"], "agentId": agent });
+    assert_eq!(enable(named("agent-3")).await.0, 404, "who did not make it");
+    assert_eq!(enable(named("agent-1")).await.0, 200);
+    let passed = house.classify_as("agent-2", "bash", input.clone()).await;
+    assert_eq!(passed["allow"], false, "the other agent");
+    assert_eq!(house.classify_as("agent-1", "bash", input).await["allow"], true);
+}
+
+#[tokio::test]
 async fn ab_11_a_blocked_call_is_enabled_by_its_digest_after_a_restart() {
     let house = House::plain().await;
     let mut socket = house.listen("default", &house.approver).await;
@@ -384,7 +408,9 @@ async fn ab_24_a_pending_ask_outlives_a_restart() {
 
 #[tokio::test]
 async fn ab_25_an_expired_ask_is_expired_gone_and_announced() {
-    let house = House::new("[dialects.agentbot]\ndeadline_s = 1\n", "").await;
+    // What other doors do at a deadline is not this one's.
+    let policy = "[asks]\nfallback = \"allow\"\n";
+    let house = House::new("[dialects.agentbot]\ndeadline_s = 1\n", policy).await;
     let mut socket = house.listen("default", &house.approver).await;
     let id = house.queued("node x.js").await;
     socket.expect("permission_request").await;

@@ -1,12 +1,20 @@
-//! What conversations as data cannot say about Multica: races, and tokens whose time has passed.
+//! What conversations as data cannot say about Multica: races, tokens whose time has passed, and
+//! what another node decides.
 
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
+use portcullis_approval::audit::Entry;
 use portcullis_approval::key::hash;
-use portcullis_approval::{Id, Moment, Role};
+use portcullis_approval::{
+    Decision, Grant, Granted, Id, Moment, Owners, Reach, Reply, Role, Scope, Settlement, State,
+};
+use portcullis_converse::{Conversation, play};
 use portcullis_daemon::clock::Clock;
-use portcullis_store::{Devices as _, Keys as _, PairingRecord, Sqlite};
+use portcullis_engine::Outcome;
+use portcullis_store::{
+    AskFilter, Asks as _, Audit as _, AuditFilter, Devices as _, Keys as _, PairingRecord, Sqlite,
+};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -176,4 +184,104 @@ async fn mu_5_a_token_does_not_work_after_its_time_and_is_spent_by_trying() {
     let late = json!("Invalid or expired token");
     assert_eq!(said, [&late, &late, &Value::Null], "{answers:?}");
     assert_eq!(store.take_pairing(hash("pair_old")).await.unwrap(), None, "it is spent");
+}
+
+/// What another node decides about an ask: it is approved for good, by the entry that is offered.
+async fn approve_elsewhere(store: &Sqlite) {
+    let pending = store.asks(&AskFilter::pending(Owners::All, 10)).await.unwrap();
+    let ask = &pending[0].ask;
+    let now = Clock::new().now();
+    let grant = Grant {
+        id: Id::new(now, &[1; 10]),
+        owner: ask.asker.owner.clone(),
+        key: Some(ask.asker.key),
+        agent: None,
+        profile: ask.call.profile.clone(),
+        granted: Granted::Pattern(ask.offers[0].rule.clone()),
+        reach: Reach::Always,
+        expires_at: None,
+        uses_left: None,
+        made_by: "carol".to_owned(),
+        made_at: now,
+        ask: Some(ask.id),
+    };
+    let decision = Decision {
+        ask: ask.id,
+        state: State::Approved,
+        outcome: Outcome::Allow,
+        reply: Some(Reply::Approve),
+        scope: Scope::Always,
+        by: "carol".to_owned(),
+        door: "api".to_owned(),
+        at: now,
+        reason: "approver".to_owned(),
+        feedback: None,
+        input: None,
+        grants: vec![grant.id],
+    };
+    let settled = Entry {
+        kind: "ask.settled",
+        at: now,
+        actor: "carol".to_owned(),
+        subject: ask.id.to_string(),
+        owner: Some(ask.asker.owner.clone()),
+        data: "{}".to_owned(),
+    };
+    let settlement = Settlement { decision, grants: vec![grant] };
+    store.settle_ask(&settlement, vec![settled]).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mu_26_a_file_that_follows_what_another_node_decided_is_in_the_audit() {
+    let mut house = House::new("[dialects.multica]\nprofiles = \"${dir}/profiles\"", "").await;
+    let directory = std::path::Path::new(&house.stage().values["dir"]).join("profiles/p");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("config.json"), r#"{"execApproval": {}}"#).unwrap();
+    let mut client = Device::connect(&house, "client", "client", "approver").await;
+    let mut agent = Device::connect(&house, "agent", "agent", "agent").await;
+    agent.learn_hub().await;
+    let params = json!({ "command": "make x", "cwd": "/srv/p", "profileId": "p" });
+    agent.call("r", "requestExecApproval", params).await;
+    client.next("exec-approval-request").await;
+
+    let other = Sqlite::open(house.store_path(), "other").unwrap();
+    approve_elsewhere(&other).await;
+    let answer = agent.next("response").await;
+    assert_eq!(answer["payload"]["decision"], "allow-always", "{answer}");
+    let text = std::fs::read_to_string(directory.join("config.json")).unwrap();
+    assert!(text.contains("make **"), "{text}");
+    let mut filter = AuditFilter::after(0, 100);
+    filter.kinds = vec!["profile.changed".to_owned()];
+    let changed = other.audit(&filter).await.unwrap();
+    let [entry] = changed.as_slice() else { panic!("one entry: {changed:?}") };
+    assert_eq!((entry.actor.as_str(), entry.subject.as_str()), ("carol", "multica:p"));
+    assert_eq!(entry.data, r#"{"after":["make **"],"before":[]}"#);
+    house.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mu_16_what_was_shown_is_not_denied_because_nobody_is_there_any_more() {
+    let mut house = House::new("", "").await;
+    let mut steps = vec![
+        json!({ "http": "POST /v1/devices", "key": "${approver}", "body": {}, "expect": { "hub_id": "<uuid:hub>", "...": true } }),
+        json!({ "on": "agent", "connect": "/ws?deviceId=agent&deviceType=agent&token=${agent}" }),
+    ];
+    for round in 0..30 {
+        let device = format!("/ws?deviceId=c{round}&deviceType=client&token=${{approver}}");
+        let params = json!({ "command": format!("make {round}"), "cwd": "/srv/p" });
+        let asked = json!({ "requestId": "r", "method": "requestExecApproval", "params": params });
+        steps.extend([
+            json!({ "on": "client", "connect": device }),
+            json!({ "on": "agent", "send": { "id": "m", "from": "agent", "to": "${hub}", "action": "request", "payload": asked } }),
+            // Whoever has seen it goes at once.
+            json!({ "on": "client", "expect": { "action": "exec-approval-request", "payload": { "approvalId": "<uuid:id>", "...": true }, "...": true } }),
+            json!({ "on": "client", "disconnect": true }),
+            json!({ "sleep_ms": 5 }),
+            json!({ "http": "POST /v1/asks/${id}/decision", "key": "${approver}", "body": { "answer": "reject" } }),
+            json!({ "on": "agent", "expect": { "action": "response", "payload": { "payload": { "reason": "<like:approver: *>", "...": true }, "...": true }, "...": true } }),
+        ]);
+    }
+    let conversation = Conversation::of("seen", &steps).unwrap();
+    play(&conversation, house.stage(), async || Err("no restart".to_owned())).await.unwrap();
+    house.stop().await;
 }

@@ -91,6 +91,23 @@ async fn secrets_in_a_call_do_not_reach_the_audit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_a_call_that_is_kept_as_its_digest_the_audit_has_no_word() {
+    let node = Node::start().await;
+    let header = format!("Authorization: Bearer {}", node.admin);
+    let policy = "[audit]\ninput = \"digest\"\n";
+    assert_eq!(node.send("PUT", "/v1/policy", &[&header], policy).await.status, 200);
+    for command in ["frobnicate --flag PRIVATE", "cat /tmp/PRIVATE"] {
+        node.call(&json!({ "tool": "Bash", "input": { "command": command }, "cwd": "/tmp" })).await;
+    }
+    let audit = node.as_key(&node.admin, "GET", "/v1/audit", &Value::Null).await;
+    assert!(
+        audit.text.contains("call.judged") && !audit.text.contains("PRIVATE"),
+        "{}",
+        audit.text
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_check_leaves_nothing_behind() {
     let node = Node::start().await;
     let body = json!({ "tool": "Bash", "input": { "command": "npm publish" }, "cwd": "/tmp" });

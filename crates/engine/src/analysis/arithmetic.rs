@@ -173,6 +173,7 @@ fn is_certain(text: &[u8], is_counted: bool, is_number: &dyn Fn(&str) -> bool) -
                 at += 3;
             }
             if signs >= 2 {
+                at += number_instead(text.get(at..).unwrap_or_default());
                 if text.get(at) != Some(&b'}') {
                     return false;
                 }
@@ -202,4 +203,16 @@ fn is_certain(text: &[u8], is_counted: bool, is_number: &dyn Fn(&str) -> bool) -
         at += 1;
     }
     true
+}
+
+/// How long the number is that stands in for a variable without a value: `:-0` in `${n:-0}`.
+fn number_instead(text: &[u8]) -> usize {
+    let behind = text.strip_prefix(b":-").or_else(|| text.strip_prefix(b"-"));
+    let digits = behind.unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match behind {
+        Some(behind) if digits > 0 && behind.get(digits) == Some(&b'}') => {
+            text.len() - behind.len() + digits
+        }
+        Some(_) | None => 0,
+    }
 }

@@ -3,13 +3,13 @@
 //! Such a word may become an option of the program that gets it. What a program prints, a pattern
 //! finds or a variable holds is looked at here, as far as the catalog and the world can tell.
 
-use portcullis_shell::{Action, Expansion, List, Part, PartKind, Prefix, Word};
+use portcullis_shell::{Action, Expansion, List, Part, PartKind, Prefix, Value, Word};
 
 use super::walk::Walk;
 use super::{Analysis, sets};
-use crate::act::{Act, Assigned};
+use crate::act::Act;
 use crate::arg::Arg;
-use crate::catalog::{self, Format, Prints, ValueKind};
+use crate::catalog::{self, Format, Prints};
 use crate::effect::{Effect, Target};
 use crate::usage::Usage;
 
@@ -146,31 +146,13 @@ pub(super) fn is_filter(act: &Act) -> bool {
         && act.effects.iter().all(|on| on.effect == Effect::Read && on.target == Target::None)
 }
 
-/// Whether an act prints the first word of every line, and no more.
-pub(crate) fn picks(act: &Act, usage: &Usage) -> bool {
-    let is_first = |text: &str| {
-        let text: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
-        let action = text.find('{').and_then(|at| text.get(at..)).unwrap_or_default();
-        let before = text.strip_suffix(action).unwrap_or_default();
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "=<>!&".contains(letter);
-        action == "{print$1}" && before.chars().all(is_plain)
-    };
-    let programs = usage.values.iter().filter(|given| given.kind == ValueKind::Awk);
-    let mut programs = programs.map(|given| given.arg.as_known().is_some_and(is_first));
-    let has_plain_fields = |name| usage.value_of(name).and_then(Arg::as_known);
-    let separator = has_plain_fields(&["-d", "--delimiter", "-F", "--field-separator"]);
-    let is_blank = matches!(separator, Some(" ") | None);
-    is_filter(act)
-        && is_blank
-        && (is_given(usage.entry.picks, usage) && usage.options.len() <= 2
-            || programs.next() == Some(true) && programs.next().is_none())
-}
-
 impl Analysis<'_> {
     /// Whether no name in a directory begins with a dash, as far as the world can tell.
     pub(crate) fn has_no_dash(&self, directory: Option<&str>) -> bool {
         let names = directory.and_then(|directory| self.world.names(directory));
-        names.is_some_and(|names| !names.iter().any(|name| name.starts_with('-')))
+        // `read` without `-r` takes a backslash away, and a line break begins another line.
+        let is_doubtful = |name: &String| name.starts_with(['-', '\\']) || name.contains('\n');
+        names.is_some_and(|names| !names.iter().any(is_doubtful))
     }
 }
 
@@ -272,13 +254,20 @@ impl Walk<'_, '_> {
     }
 
     /// Whether variables are read as they are, and hold no word that begins with a dash.
-    fn are_variables_operands(&self, expansions: &[Expansion], is_quoted: bool) -> bool {
+    pub(super) fn are_variables_operands(&self, expansions: &[Expansion], is_quoted: bool) -> bool {
         let [only] = expansions else { return false };
         let is_plain = only.prefix == Prefix::None
             && only.operator == Action::Read
             && only.subscript.is_empty();
         let name = String::from_utf8_lossy(self.tree.text(only.name));
         let state = &self.analysis.state;
+        if only.operator == Action::Default {
+            let is_bare = only.prefix == Prefix::None && only.subscript.is_empty();
+            let mut instead = self.tree.list(only.arguments).iter();
+            return is_bare
+                && state.operands.contains(&*name)
+                && instead.all(|word| self.is_one_operand(word));
+        }
         // A number of this shell: its process, its parameters, how the last command ended.
         let is_number = matches!(&*name, "$" | "#" | "?");
         let is_held = || is_quoted && state.lines.contains(&*name);
@@ -286,58 +275,16 @@ impl Walk<'_, '_> {
         is_plain && (is_number || state.operands.contains(&*name) || is_held() || is_own())
     }
 
+    /// Whether a word is written out, in one piece, and begins with no dash.
+    fn is_one_operand(&self, word: &Word) -> bool {
+        matches!(self.tree.value(word), Value::Literal(text)
+            if text.first() != Some(&b'-') && !text.iter().any(u8::is_ascii_whitespace))
+    }
+
     /// Whether the script leaves a variable as it was.
     pub(super) fn is_left(&self, name: &str) -> bool {
         let sets = self.analysis.state.sets.clone().unwrap_or_else(|| sets::of(self.tree));
         self.analysis.via.is_empty() && sets.is_told && !sets.all.contains(name)
-    }
-
-    /// Notes whether a variable may hold words that begin with a dash from now on; only one that
-    /// the script sets at no other place is certain.
-    pub(super) fn hold(&mut self, name: &str, is_operand: bool) {
-        if is_operand && self.is_set_once(name) {
-            self.analysis.state.operands.insert(name.to_owned());
-        } else if self.analysis.state.operands.contains(name)
-            || self.analysis.state.lines.contains(name)
-        {
-            self.analysis.state.operands.remove(name);
-            self.analysis.state.lines.remove(name);
-        }
-    }
-
-    /// Notes that a variable holds one text that begins with no dash, which counts where quotes
-    /// hold it together.
-    pub(super) fn hold_whole(&mut self, name: &str) {
-        if self.is_set_once(name) {
-            self.analysis.state.lines.insert(name.to_owned());
-        }
-    }
-
-    /// `read x` takes a line of what it gets from a pipe, which begins as that line does.
-    pub(super) fn takes_line(&mut self, words: &[Word], assignments: &[Assigned], piped: Dashes) {
-        let Some((first, rest)) = words.split_first() else { return };
-        if self.tree.text(first.span) != b"read" || piped == Dashes::Anywhere {
-            return;
-        }
-        let is_whole = |set: &Assigned| set.name == "IFS" && set.value.as_deref() == Some("");
-        let names = match rest {
-            [option, names @ ..] if self.tree.text(option.span) == b"-r" => names,
-            names => names,
-        };
-        let [name] = names else { return };
-        let name = String::from_utf8_lossy(self.tree.text(name.span)).into_owned();
-        if assignments.iter().all(is_whole) && self.is_set_once(&name) {
-            self.analysis.state.lines.insert(name.clone());
-            if piped == Dashes::Nowhere {
-                self.analysis.state.operands.insert(name);
-            }
-        }
-    }
-
-    pub(super) fn is_set_once(&mut self, name: &str) -> bool {
-        let tree = self.tree;
-        let sets = self.analysis.state.sets.get_or_insert_with(|| sets::of(tree));
-        sets.once.contains(name)
     }
 
     /// Walks words, and tells whether none of them begins with a dash.

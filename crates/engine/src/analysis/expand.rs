@@ -108,7 +108,9 @@ impl Walk<'_, '_> {
         let lists_keys = expansion.operator == Action::Read
             && subscripts.any(|word| matches!(self.tree.text(word.span), b"@" | b"*"));
         self.hand_said(&name, lists_keys && expansion.prefix == Prefix::Indirect);
-        if expansion.prefix == Prefix::Indirect && !lists_keys || is_prompt {
+        let is_indirect = expansion.prefix == Prefix::Indirect && !lists_keys;
+        let is_told = is_indirect && !is_prompt && self.shows_named(expansion, &name);
+        if is_indirect && !is_told || is_prompt {
             let span = self.span(span);
             let message = "an expansion that can run what a variable holds";
             self.analysis.push_unknown(message, span);
@@ -117,5 +119,27 @@ impl Walk<'_, '_> {
             let name = String::from_utf8_lossy(self.tree.text(expansion.name)).into_owned();
             self.sets(&name, None, span);
         }
+    }
+
+    /// `${!x}` in a loop that writes out which variables it reads: it shows each of them, and
+    /// nothing runs. Only those count that the script leaves as they are.
+    fn shows_named(&mut self, expansion: &Expansion, name: &str) -> bool {
+        let is_plain = expansion.subscript.is_empty()
+            && matches!(expansion.operator, Action::Read | Action::Default);
+        let rounds = &self.analysis.state.rounds;
+        let round = rounds.iter().rev().find(|(known, _)| known == name);
+        let round = round.filter(|_| is_plain).map(|(_, names)| names.clone());
+        let Some(names) = round.filter(|names| !names.is_empty()) else { return false };
+        let is_name = |name: &str| {
+            name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        if !names.iter().all(|name| is_name(name) && self.is_left(name)) {
+            return false;
+        }
+        for name in names.iter() {
+            self.shows(expansion, name);
+        }
+        true
     }
 }

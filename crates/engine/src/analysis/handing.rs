@@ -6,7 +6,7 @@ use super::names::{add, held, hides, is_written, kept, made, made_word, of_args,
 use super::remade::names_twin;
 use super::walk::Walk;
 use super::{Analysis, sets, texts};
-use crate::arg::{self, Arg, Known};
+use crate::arg::{self, Arg};
 use crate::effect::{EffectOn, Target};
 use crate::environment;
 
@@ -132,9 +132,7 @@ impl Walk<'_, '_> {
         if !words.iter().any(|word| is_open(&word)) {
             return;
         }
-        let state = &self.analysis.state;
-        let known =
-            Known { directory: state.here(), homes: &state.homes, round: &[], numbers: None };
+        let known = self.known();
         let given: Vec<Arg> = words
             .iter()
             .filter(is_open)

@@ -412,6 +412,10 @@ impl Analysis<'_> {
 
 /// Lets an act read what these names stand for, also where they are only the beginning.
 fn add_names(act: &mut Act, names: &[EffectOn], told: &[String], looks: &mut usize) {
+    // Mostly nothing is known of what it reads.
+    if names.is_empty() && told.is_empty() && *looks > 0 {
+        return;
+    }
     let pieces = joined::of_names(names, told, looks);
     let names = &[names, &pieces].concat();
     let unknown: Vec<&EffectOn> = act.effects.iter().filter(|on| reads_unknown(on)).collect();

@@ -5,6 +5,7 @@ use portcullis_shell::{Descriptor, Heredoc, List, Operator, Redirection, Value};
 use super::rounds::PIECED;
 use super::walk::{Feed, Walk};
 use crate::act::{Act, ActKind};
+use crate::arg::Arg;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::usage;
 
@@ -56,6 +57,18 @@ impl Walk<'_, '_> {
             }
         }
         feed
+    }
+
+    /// The file that redirections open as a command's standard input, if one does.
+    pub(super) fn input_file(&self, redirections: List<Redirection>) -> Option<Arg> {
+        let last = self.tree.list(redirections).iter().rev().find(|redirection| {
+            matches!(redirection.descriptor, Descriptor::Default)
+                && matches!(redirection.operator, Operator::Read | Operator::ReadWrite)
+        })?;
+        match self.args(self.tree.list(last.target)).as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        }
     }
 
     fn document(&self, heredoc: Heredoc) -> Feed {

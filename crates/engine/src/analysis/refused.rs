@@ -108,6 +108,25 @@ impl Unread {
         Unread { words: Words::First(words), ..Unread::of_text("", span, via) }
     }
 
+    /// The text as code that names files, for rules about these.
+    pub(crate) fn as_code(&self, directory: &str) -> Act {
+        let text = match &self.words {
+            Words::InText => self.text.clone(),
+            Words::Each(words) | Words::First(words) => {
+                let words: Vec<&str> = words.iter().map(Arg::written).collect();
+                words.join(" ")
+            }
+        };
+        Act {
+            kind: ActKind::Scanned,
+            span: self.within.unwrap_or_default(),
+            via: self.via.clone(),
+            code: vec![text],
+            directory: Some(directory.into()),
+            ..Act::default()
+        }
+    }
+
     /// Whether a name occurs in it at all.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         match &self.words {

@@ -63,12 +63,18 @@ impl Walk<'_, '_> {
             return;
         }
         let mut columns: Vec<Option<Vec<String>>> = Vec::new();
+        // Up to which place no word of a call begins with a dash, where it is given at all.
+        let mut operands = 9;
         for (call, words) in self.calls(name).enumerate() {
             let told = |word: &Word| match self.tree.value(word) {
                 Value::Literal(text) => plain(text.to_vec()),
                 Value::Set(_) | Value::Pattern { .. } | Value::Tainted(_) => None,
             };
             let texts: Vec<Option<String>> = words.iter().map(told).collect();
+            let is_operand =
+                |text: &Option<String>| text.as_ref().is_some_and(|text| !text.starts_with('-'));
+            let doubtful = texts.iter().position(|text| !is_operand(text));
+            operands = operands.min(doubtful.unwrap_or(9));
             if call == 0 {
                 columns.resize(texts.len(), Some(Vec::new()));
             }
@@ -83,6 +89,9 @@ impl Walk<'_, '_> {
             if let Some(at) = texts.iter().position(Option::is_none) {
                 columns.truncate(at);
             }
+        }
+        for place in 1..=operands {
+            self.analysis.state.operands.insert(place.to_string());
         }
         for (at, column) in columns.into_iter().enumerate().take(9) {
             if let Some(texts) = column.filter(|texts| texts.len() <= WORDS) {
@@ -195,7 +204,8 @@ impl Walk<'_, '_> {
         let state = &self.analysis.state;
         let numbers = state.sets.as_deref();
         let (directory, homes) = (state.here(), &state.homes);
-        let known = arg::Known { directory, homes, round: &[], numbers };
+        let budget = &self.analysis.braces;
+        let known = arg::Known { directory, homes, round: &[], numbers, budget };
         for (word, arg) in words.iter().zip(&mut act.args) {
             if arg.as_known().is_some() {
                 continue;
@@ -234,7 +244,6 @@ impl Walk<'_, '_> {
         if count.is_none_or(|count| count > ROUNDS) {
             return None;
         }
-        let directory = state.here();
         let mut all = Vec::new();
         for at in 0..count? {
             let mut left = at;
@@ -243,7 +252,7 @@ impl Walk<'_, '_> {
                 round.push((name.as_str(), texts.get(left % texts.len())?.as_str()));
                 left /= texts.len();
             }
-            let known = arg::Known { directory, homes: &state.homes, round: &round, numbers: None };
+            let known = arg::Known { round: &round, ..self.known() };
             let mut args = Vec::with_capacity(words.len());
             for word in words {
                 arg::add_word(self.tree, word, known, &mut args);

@@ -63,6 +63,7 @@ impl Walk<'_, '_> {
             dashless.note(at, self.is_operand(word, from));
         }
         self.analysis.declares_tables = false;
+        self.hold_declared(words);
         let mut assignments = Vec::new();
         for assignment in self.tree.list(simple.assignments) {
             assignments.push(self.assignment(assignment));

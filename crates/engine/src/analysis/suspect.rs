@@ -14,6 +14,13 @@ use crate::glob;
 use crate::lists;
 use crate::usage::Usage;
 
+/// How many names of a script are put together to that of a program, and how long each may be.
+const PAIRED: usize = 12;
+const LONGEST_NAME: usize = 32;
+
+/// For so many programs the same names are put together.
+const PROGRAMS: usize = 16;
+
 impl Analysis<'_> {
     /// Notes the words of an act that may be commands.
     pub(crate) fn suspect(&mut self, act: &Act, usage: &Usage) {
@@ -115,8 +122,46 @@ impl Analysis<'_> {
                 self.found.unread.push(Unread::of_command(words, act.span, &act.via));
             }
         }
+        // What follows may be blanks: `touch${IFS}x`.
+        if let Some(prefix) = act.args.first().map(Arg::prefix).filter(|prefix| !prefix.is_empty())
+        {
+            let words = [Arg::new(Text::Known(prefix.to_owned()), act.span)];
+            let words = words.into_iter().chain(rest.iter().cloned()).collect();
+            self.found.unread.push(Unread::of_command(words, act.span, &act.via));
+        }
         self.suspect_own(act);
         self.suspect_names(rest, act);
+        self.suspect_pairs(rest, act);
+    }
+
+    /// Notes the programs whose names two names of the script make together.
+    fn suspect_pairs(&mut self, rest: &[Arg], act: &Act) {
+        let names = self.all_names();
+        let texts = names.iter().filter_map(|on| match &on.target {
+            Target::Path(name) if name.len() < LONGEST_NAME => Some(name.as_str()),
+            Target::Path(_)
+            | Target::Pattern(_)
+            | Target::Unknown(_)
+            | Target::Host(_)
+            | Target::Named(_)
+            | Target::None => None,
+        });
+        let texts: Vec<String> = texts.take(PAIRED).map(str::to_owned).collect();
+        if self.paired.0 != texts {
+            self.paired = (texts.clone(), 0);
+        }
+        self.paired.1 += 1;
+        if self.paired.1 > PROGRAMS {
+            return;
+        }
+        for first in &texts {
+            for second in &texts {
+                let pair = format!("{first}{second}");
+                let words = [Arg::new(Text::Known(pair), act.span)];
+                let words = words.into_iter().chain(rest.iter().cloned()).collect();
+                self.found.unread.push(Unread::of_command(words, act.span, &act.via));
+            }
+        }
     }
 
     /// Notes everything that unknown words may stand for here, with what follows them.
@@ -130,6 +175,12 @@ impl Analysis<'_> {
             | Target::None => None,
         };
         let names = self.all_names();
+        if rest.is_empty() {
+            if !names.is_empty() && self.suspected == names {
+                return;
+            }
+            self.suspected.clone_from(&names);
+        }
         let mut words: Vec<Arg> = names.iter().filter_map(|on| of_name(&on.target)).collect();
         if !words.is_empty() {
             let text: Vec<&str> = words.iter().map(Arg::prefix).collect();

@@ -23,7 +23,14 @@ impl Analysis<'_> {
         let is_open = usage.is_none_or(|usage| {
             let entry = usage.entry;
             let has_verbs = entry.services != Services::None || !entry.verbs.is_empty();
-            entry.any_operand || entry.any_option || has_verbs || usage.unknown.is_some()
+            // What a script does with its words nobody knows.
+            let runs_script =
+                matches!(usage.reader, Some("interpreter" | "shell")) && usage.operands.len() > 1;
+            entry.any_operand
+                || entry.any_option
+                || has_verbs
+                || usage.unknown.is_some()
+                || runs_script
         });
         if !is_open || act.unknown.is_none() && act.only_reads() {
             return;

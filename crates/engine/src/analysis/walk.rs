@@ -7,7 +7,7 @@ use super::simple::printed;
 use super::strays::Strays;
 use super::{Analysis, Syntax};
 use crate::act::Act;
-use crate::arg::{self, Arg};
+use crate::arg::{self, Arg, Text};
 use crate::effect::Effect;
 use crate::lists;
 
@@ -56,6 +56,13 @@ impl Walk<'_, '_> {
         self.analysis.found.syntax.push((syntax, span));
     }
 
+    /// What the script knows here that words may refer to.
+    pub(super) fn known(&self) -> arg::Known<'_> {
+        let Analysis { state, braces, .. } = &*self.analysis;
+        let (directory, homes) = (state.here(), &state.homes);
+        arg::Known { directory, homes, round: &[], numbers: None, budget: braces }
+    }
+
     /// Adds the arguments of one word; none of them begins with a dash if it is an operand.
     pub(super) fn add_args(
         &self,
@@ -64,16 +71,12 @@ impl Walk<'_, '_> {
         to: &mut Vec<Arg>,
     ) {
         // Most words are one text, whatever the script knows.
-        if let Some(arg) = arg::of_text(self.tree, self.source, word) {
-            let span = self.within.unwrap_or(arg.span);
-            to.push(Arg { span, is_operand, ..arg });
+        if let Some(text) = arg::text(self.tree, self.source, word) {
+            to.push(Arg { is_operand, ..Arg::new(Text::Known(text), self.span(word.span)) });
             return;
         }
-        let state = &self.analysis.state;
-        let directory = state.here();
-        let known = arg::Known { directory, homes: &state.homes, round: &[], numbers: None };
         let from = to.len();
-        arg::add_word(self.tree, word, known, to);
+        arg::add_word(self.tree, word, self.known(), to);
         for arg in to.iter_mut().skip(from) {
             arg.is_operand = is_operand;
             arg.span = self.within.unwrap_or(arg.span);
@@ -81,10 +84,7 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn args(&self, words: &[portcullis_shell::Word]) -> Vec<Arg> {
-        let state = &self.analysis.state;
-        let directory = state.here();
-        let known = arg::Known { directory, homes: &state.homes, round: &[], numbers: None };
-        let mut args = arg::of_words(self.tree, words, known);
+        let mut args = arg::of_words(self.tree, words, self.known());
         if let Some(within) = self.within {
             for arg in &mut args {
                 arg.span = within;
@@ -304,12 +304,14 @@ impl Walk<'_, '_> {
 
     pub(super) fn command(&mut self, command: &Command) {
         let outer = self.analysis.feed.clone();
+        let file = self.analysis.feed_file.take();
         let handed = self.analysis.handed.len();
         let piped = self.analysis.piped;
         let first = self.analysis.found.acts.len();
         self.keep_inputs(command.redirections);
         if let Some(feed) = self.fed(command.redirections) {
             self.analysis.feed = feed;
+            self.analysis.feed_file = self.input_file(command.redirections);
             self.analysis.piped = Dashes::Anywhere;
             self.hand_inputs(command.redirections);
         }
@@ -322,6 +324,7 @@ impl Walk<'_, '_> {
         self.note_written(command, first);
         self.analysis.piped = piped;
         self.analysis.feed = outer;
+        self.analysis.feed_file = file;
         self.analysis.handed.truncate(handed);
     }
 }

@@ -1,5 +1,6 @@
 //! Braces beside what is not known: `~/.{a,b}`, `$x/{a,b}`.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use portcullis_shell::{Part, PartKind, Tree, Word};
@@ -8,24 +9,55 @@ use super::shape::{Braces, Shape};
 use super::{Known, Text, lossless};
 
 /// How many words are made of one.
-const MOST_WORDS: usize = 64;
+const MOST_WORDS: usize = 256;
+
+/// How many words the braces of one call may still stand for: each of them is held against the
+/// lists by itself. None is left once some braces stood for too many.
+#[derive(Debug)]
+pub struct Budget(Cell<usize>);
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget(Cell::new(Budget::WORDS))
+    }
+}
+
+impl Budget {
+    /// How many words the braces of one call stand for at most.
+    pub const WORDS: usize = 4096;
+
+    /// Whether some braces stood for more words than were looked at.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    fn take(&self, words: usize) -> bool {
+        self.0.set(self.0.get().saturating_sub(words));
+        !self.is_spent()
+    }
+
+    fn spend(&self) {
+        self.0.set(0);
+    }
+}
+
+/// What is chosen of one pair of braces.
+#[derive(Clone, Copy)]
+pub(super) enum Member {
+    /// One of the words in it.
+    Word(Word),
+    /// One letter of a sequence.
+    Letter(char),
+    /// One number of a sequence, whichever.
+    Number,
+}
 
 /// What a word with braces stands for beside something that is not known or a pattern, so that
-/// its members have no value of their own: each member with what it ends with, or a pattern where
-/// there are too many.
+/// its members have no value of their own: each member with what it ends with. Where there are too
+/// many nothing is known of it, and the budget is spent.
 pub(super) fn texts(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Vec<(Text, String)>> {
     let parts = tree.list(word.parts);
-    let members = |part: &Part| {
-        if let PartKind::Brace(words) = part.kind {
-            return Some(tree.list(words));
-        }
-        matches!(part.kind, PartKind::Sequence).then_some(&[][..])
-    };
-    if parts.iter().all(|part| members(part).is_none()) {
-        return None;
-    }
-    let pairs: Vec<&[Word]> = parts.iter().filter_map(members).collect();
-    if pairs.iter().all(|members| members.is_empty()) {
+    if !parts.iter().any(|part| matches!(part.kind, PartKind::Brace(_))) {
         return None;
     }
     let is_open = |part: &Part| {
@@ -38,18 +70,24 @@ pub(super) fn texts(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Vec<(T
                 | PartKind::Glob
         )
     };
-    let members = || pairs.iter().copied().flatten();
+    let members = || {
+        let words = |part: &Part| {
+            if let PartKind::Brace(words) = part.kind { tree.list(words) } else { &[] }
+        };
+        parts.iter().flat_map(words)
+    };
     let is_open_inside = |word: &Word| tree.list(word.parts).iter().any(is_open);
     if !parts.iter().any(is_open) && !members().any(is_open_inside) {
         return None;
     }
-    let shape = |braces: Braces| {
-        let first = match &braces {
-            Braces::Members(members) => members.front().map(|word| lossless(tree.text(word.span))),
-            Braces::Any | Braces::Closed => None,
-        };
+    let shape = |chosen: VecDeque<Member>| {
+        let first = chosen.front().and_then(|member| match member {
+            Member::Word(word) => Some(lossless(tree.text(word.span))),
+            Member::Letter(letter) => Some(letter.to_string()),
+            Member::Number => None,
+        });
         let mut shape = Shape::new(tree, known);
-        shape.braces = braces;
+        shape.braces = Braces::Members(chosen);
         let is_whole = shape.parts(parts, true).is_some();
         shape.is_guessed = false;
         let text = shape.text(is_whole, true).filter(|_| is_whole);
@@ -58,29 +96,63 @@ pub(super) fn texts(tree: &Tree, word: &Word, known: Known<'_>) -> Option<Vec<(T
             None => (Text::Any(String::new()), ending(tree, parts, first.as_deref())),
         }
     };
-    let chosen = choices(&pairs).unwrap_or_else(|| vec![Braces::Any]);
+    let chosen = if known.budget.is_spent() { None } else { choices(tree, parts) };
+    let Some(chosen) = chosen.filter(|chosen| known.budget.take(chosen.len())) else {
+        known.budget.spend();
+        return Some(vec![(Text::Any(String::new()), String::new())]);
+    };
     Some(chosen.into_iter().map(shape).collect())
 }
 
-/// Every choice of one member for each pair, if there are not too many; of a pair without members
-/// none is chosen.
-fn choices(pairs: &[&[Word]]) -> Option<Vec<Braces>> {
-    if pairs.iter().any(|members| members.is_empty()) {
-        return None;
+/// The members of a sequence such as `{a..e}`.
+fn of_sequence(text: &[u8]) -> Vec<Vec<Member>> {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let mut ends = text.trim_matches(['{', '}']).split("..");
+    let mut letter = || {
+        let mut letters = ends.next()?.chars();
+        letters.next().filter(|letter| letter.is_ascii_alphabetic() && letters.next().is_none())
+    };
+    match letter().zip(letter()) {
+        // What it steps over is looked at too.
+        Some((from, to)) => {
+            (from.min(to)..=from.max(to)).map(|letter| vec![Member::Letter(letter)]).collect()
+        }
+        None => vec![vec![Member::Number]],
     }
-    let mut chosen: Vec<VecDeque<Word>> = vec![VecDeque::new()];
-    for members in pairs {
-        let with = |before: VecDeque<Word>| {
-            members.iter().map(move |word| {
-                let mut choice = before.clone();
-                choice.push_back(*word);
-                choice
-            })
+}
+
+/// Every choice of one member for each pair, those inside a member behind it; none if there are
+/// too many.
+fn choices(tree: &Tree, parts: &[Part]) -> Option<Vec<VecDeque<Member>>> {
+    let mut chosen: Vec<VecDeque<Member>> = vec![VecDeque::new()];
+    for part in parts {
+        let ways = if let PartKind::Brace(words) = part.kind {
+            of_pair(tree, tree.list(words))?
+        } else if matches!(part.kind, PartKind::Sequence) {
+            of_sequence(tree.text(part.span))
+        } else {
+            continue;
         };
-        chosen = chosen.into_iter().flat_map(with).take(MOST_WORDS + 1).collect();
+        if chosen.len() * ways.len() > MOST_WORDS {
+            return None;
+        }
+        let with = |before: VecDeque<Member>| {
+            ways.iter().map(move |way| before.iter().chain(way).copied().collect())
+        };
+        chosen = chosen.into_iter().flat_map(with).collect();
     }
-    let all = chosen.into_iter().map(Braces::Members).collect::<Vec<_>>();
-    (all.len() <= MOST_WORDS).then_some(all)
+    Some(chosen)
+}
+
+/// The members of a pair, each with every choice for the pairs in it.
+fn of_pair(tree: &Tree, words: &[Word]) -> Option<Vec<Vec<Member>>> {
+    let mut ways = Vec::new();
+    for word in words.iter().take(MOST_WORDS + 1) {
+        let inner = choices(tree, tree.list(word.parts))?;
+        let with = |rest| [Member::Word(*word)].into_iter().chain(rest).collect();
+        ways.extend(inner.into_iter().map(with));
+    }
+    Some(ways)
 }
 
 /// The text behind the last part that is not known, with a member in the place of the braces.

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use portcullis_shell::{Action, List, Part, PartKind, Prefix, Span, Tree, Word};
+use portcullis_shell::{Action, List, Part, PartKind, Prefix, Span, Tree};
 
+use super::braces::Member;
 use super::{Known, Text, escaped, lossless};
 use crate::analysis::counts;
 use crate::glob;
@@ -47,7 +48,7 @@ pub(super) enum Braces {
     /// Anything.
     Any,
     /// These members, one for each pair.
-    Members(VecDeque<Word>),
+    Members(VecDeque<Member>),
 }
 
 impl<'a> Shape<'a> {
@@ -116,10 +117,12 @@ impl<'a> Shape<'a> {
                     self.glob("*");
                     return Some(());
                 };
-                // Braces inside it are none that a member was chosen for.
-                let outer = std::mem::replace(&mut self.braces, Braces::Any);
-                self.parts(self.tree.list(member.parts), is_open)?;
-                self.braces = outer;
+                match member {
+                    Member::Number => self.glob("*"),
+                    Member::Letter(letter) => self.push(letter.encode_utf8(&mut [0; 4])),
+                    // What was chosen for the braces inside it stands behind it.
+                    Member::Word(word) => self.parts(self.tree.list(word.parts), is_open)?,
+                }
             }
         }
         Some(())

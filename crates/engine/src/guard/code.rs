@@ -11,7 +11,8 @@ use crate::sensitive::{self, Access};
 const WORDS: usize = 4096;
 
 pub(super) fn inspect(act: &Act, scene: &Scene<'_>, found: &mut Findings<'_>) {
-    if destroys(act) {
+    let runs = act.unknown.is_some() || found.effects.has_any(&[Effect::Execute, Effect::Unknown]);
+    if runs && destroys(act) {
         found.add("lost_work", act.span, None);
     }
     let directory = act.directory.as_deref().unwrap_or("/");
@@ -37,7 +38,6 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
 
 /// Words that throw a database away, in the commands of frameworks.
 fn destroys(act: &Act) -> bool {
-    let runs = act.unknown.is_some() || act.has(Effect::Execute) || act.has(Effect::Unknown);
     let text = |at: usize| act.args.get(at)?.as_known();
     let word = |at: usize| {
         let text = text(at)?;
@@ -51,7 +51,7 @@ fn destroys(act: &Act) -> bool {
                 words.split('+').enumerate().all(|(behind, known)| word(at + behind) == Some(known))
             })
     };
-    runs && (0..act.args.len().min(16)).any(fits)
+    (0..act.args.len().min(16)).any(fits)
 }
 
 /// Whether some entry of the list begins with a word of this first letter and this length.

@@ -2,7 +2,7 @@
 //! becomes or loses counts for everything below it.
 
 use super::secret::{Held, expanded, judge};
-use super::{Findings, Scene};
+use super::{CHANGES, Findings, Scene};
 use crate::act::Act;
 use crate::effect::Effect;
 use crate::place::{self, Touched};
@@ -11,10 +11,10 @@ use crate::sensitive::{self, Access};
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
     let is_changed =
         |one: &&Touched| matches!(one.effect, Effect::Write | Effect::Delete | Effect::Change);
-    if !touched.iter().any(|one| is_changed(&one)) {
+    if !found.effects.has_any(&CHANGES) || !touched.iter().any(|one| is_changed(&one)) {
         return;
     }
-    let name = act.base_name();
+    let name = found.base;
     let moves = matches!(name, Some("mv" | "gmv"));
     for one in touched.iter().filter(is_changed) {
         let Some(place) = &one.place else { continue };
@@ -100,6 +100,11 @@ fn land(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<
     }
 }
 
+/// Whether a name has an ending, as files do.
+fn has_ending(name: &str) -> bool {
+    name.trim_start_matches('.').contains('.')
+}
+
 /// Whether a pattern says nothing of the names that it fits.
 fn is_open(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -110,7 +115,5 @@ fn is_open(path: &str) -> bool {
 /// a file.
 fn is_directory(written: &str, path: &str, scene: &Scene<'_>) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    written.ends_with(['/', '.'])
-        || !name.trim_start_matches('.').contains('.')
-        || scene.world.names(path).is_some()
+    written.ends_with(['/', '.']) || !has_ending(name) || scene.world.names(path).is_some()
 }

@@ -1,14 +1,16 @@
 //! How far an act reaches: disks, owners, files with two names, Portcullis' own process.
 
-use super::{Findings, Scene, changes, listener};
+use super::{CHANGES, Findings, Scene, listener};
 use crate::act::Act;
 use crate::arg::Arg;
 use crate::effect::Effect;
 use crate::lists;
-use crate::place::Touched;
+use crate::place::{self, Touched};
+use crate::world::WorldKind;
 
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
-    let base = act.base_name();
+    let base = found.base;
+    let changes = found.effects.has_any(&CHANGES);
     for touched in touched.iter().filter(|touched| touched.effect == Effect::Write) {
         let Some(place) = &touched.place else { continue };
         let path = place.resolved.as_deref().unwrap_or(&place.normalised);
@@ -19,11 +21,14 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
             found.about("disk", "overwrites a disk or file system");
         }
         if scene.world.is_shared(path) {
-            found.add("hard_link", act.span, None);
+            // What cannot be told may be such a file too.
+            let message = "writes where nobody can tell beforehand which file that is";
+            found.add("hard_link", act.span, place.resolved.is_none().then_some(message));
         }
     }
+    inspect_links(act, touched, scene, found);
     if matches!(base, Some("chown" | "chgrp"))
-        && changes(act)
+        && changes
         && !act.notes.iter().any(|note| note.guard == "open_permissions")
     {
         found.add("owner_change", act.span, None);
@@ -47,8 +52,9 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
     }
     let names_socket = |arg: &Arg| {
         const SOCKET: &str = "portcullis.sock";
-        let text = arg.written();
-        text.len() >= SOCKET.len() && text.contains(SOCKET) || arg.ending.contains(SOCKET)
+        // Most words are shorter.
+        let holds = |text: &str| text.len() >= SOCKET.len() && text.contains(SOCKET);
+        holds(arg.written()) || holds(&arg.ending)
     };
     listener::inspect(act, found);
     if act.args.iter().skip(1).any(names_socket) {
@@ -77,13 +83,38 @@ pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: 
         touched.effect == Effect::Read
             && path.is_some_and(|path| ends.iter().any(|end| path.ends_with(end)))
     };
-    if act.has(Effect::Write) && touched.iter().any(is_program) {
+    if found.effects.has(Effect::Write) && touched.iter().any(is_program) {
         found.about("self_protection", "copies Portcullis' own program");
     }
-    if changes(act)
+    if changes
         && base.is_some_and(|name| lists::STOPPERS.contains(&name))
         && act.args.iter().skip(1).any(names_us)
     {
         found.about("self_protection", "stops Portcullis");
+    }
+}
+
+/// What the entries of a directory lead to that the act names only together.
+fn inspect_links(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
+    if scene.world.kind() == WorldKind::Lexical {
+        return;
+    }
+    let is_lost = |one: &Touched| {
+        let has_home = scene.ground.home.is_some() && !one.written.starts_with("~-");
+        let is_placed = act.directory.is_some() && (has_home || !one.written.starts_with('~'));
+        one.is_pattern && !one.is_listing && one.place.is_none() && is_placed
+    };
+    if touched.iter().any(is_lost) {
+        found.about("dynamic", "may name links among more files than are looked at");
+    }
+    let leaves = |one: &Touched| {
+        one.place.as_ref().is_some_and(|place| {
+            one.is_deep
+                && place::is_within(&place.normalised, &scene.ground.root)
+                && !scene.ground.holds(place)
+        })
+    };
+    if place::follows(act) && touched.iter().any(leaves) {
+        found.add("followed_links", act.span, None);
     }
 }

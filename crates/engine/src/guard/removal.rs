@@ -22,11 +22,14 @@ pub(crate) fn is_system(path: &str) -> bool {
 }
 
 pub(super) fn inspect(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<'_>) {
-    let removed: Vec<&Touched> =
-        touched.iter().filter(|touched| touched.effect == Effect::Delete).collect();
-    let base = act.base_name();
+    let base = found.base;
     let is_rm = matches!(base, Some("rm" | "grm" | "unlink" | "rmdir" | "srm"));
     let is_remover = is_rm || base == Some("find");
+    if !found.effects.has(Effect::Delete) && !is_rm {
+        return;
+    }
+    let removed: Vec<&Touched> =
+        touched.iter().filter(|touched| touched.effect == Effect::Delete).collect();
     if removed.is_empty() && !is_rm {
         return;
     }

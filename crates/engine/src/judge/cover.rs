@@ -9,9 +9,10 @@ use crate::effect::{Effect, Target};
 use crate::environment::{self, Setting};
 use crate::few::Few;
 use crate::lists;
+use crate::pattern::json;
 use crate::place::{self, NOWHERE, Place, Touched};
 use crate::rule::paths::Meant;
-use crate::rule::{Behind, Command, Input, Rule};
+use crate::rule::{Behind, CallRules, Command, Input, Rule, Rules};
 use crate::tool::{self, Field, ToolKind};
 use crate::verdict::Outcome;
 
@@ -54,16 +55,34 @@ impl<'a> Bench<'a> {
 
     /// The allow rule that covers an act, if one does.
     pub(super) fn covering(&self, facts: &Facts) -> Option<&'a Rule> {
-        let whole = self.rules.whole(Outcome::Allow);
+        self.covering_by(&self.rules, &self.writers, facts)
+    }
+
+    /// Whether these rules, as allow rules, would cover every one of these acts.
+    pub(crate) fn would_cover(&self, rules: Vec<Rule>, acts: &[&Facts]) -> bool {
+        let rules = Rules::new(rules, &self.policy.tools);
+        let names = tool::names(self.spec, self.call);
+        let own = CallRules::new([&rules, &rules], &names);
+        let writers = CallRules::of_names([&rules, &rules], &["Write", "Edit"]);
+        acts.iter().all(|facts| self.covering_by(&own, &writers, facts).is_some())
+    }
+
+    fn covering_by<'r>(
+        &self,
+        rules: &CallRules<'r>,
+        writers: &CallRules<'r>,
+        facts: &Facts,
+    ) -> Option<&'r Rule> {
+        let whole = rules.whole(Outcome::Allow);
         if whole.is_some() || self.has_fault {
             return whole;
         }
         let act = &facts.act;
         if self.spec.kind == ToolKind::Shell {
             return match act.kind {
-                ActKind::Command => self.covering_command(facts),
+                ActKind::Command => self.covering_command(rules, facts),
                 ActKind::Redirection => covering_all(facts.changed(), |place| {
-                    self.writers.covers_path(place, Meant::File, self.ground)
+                    writers.covers_path(place, Meant::File, self.ground)
                 }),
                 ActKind::Assignment | ActKind::Unreadable | ActKind::Scanned | ActKind::Tool => {
                     None
@@ -71,19 +90,18 @@ impl<'a> Bench<'a> {
             };
         }
         if let Some(custom) = self.custom {
-            return self.rules.by_custom(Outcome::Allow, &**custom, &self.call.input);
+            return rules.by_custom(Outcome::Allow, &**custom, &self.call.input);
         }
         match self.spec.kind {
             ToolKind::Read | ToolKind::Write | ToolKind::Edit | ToolKind::Patch => {
                 let is_known = !act.has(Effect::Unknown);
                 covering_all(facts.touched.iter(), |place| {
-                    self.rules.covers_path(place, Meant::File, self.ground)
+                    rules.covers_path(place, Meant::File, self.ground)
                 })
                 .filter(|_| is_known)
             }
             ToolKind::Search => {
-                let covers =
-                    |place: &Place| self.rules.covers_path(place, Meant::Search, self.ground);
+                let covers = |place: &Place| rules.covers_path(place, Meant::Search, self.ground);
                 covering_all(facts.touched.iter(), covers).or_else(|| {
                     let searched = self.searched();
                     let first = searched.first().and_then(covers)?;
@@ -96,18 +114,20 @@ impl<'a> Bench<'a> {
             | ToolKind::Mcp
             | ToolKind::Other => {
                 let lookup = |key: &str| self.values(key, facts);
-                let input = Input { canonical: &self.canonical, lookup: &lookup };
-                self.rules.covers_input(&input)
+                // No rule is this very input if that was rounded.
+                let is_exact = json::is_exact(&self.call.input);
+                let canonical = if is_exact { &self.canonical } else { "" };
+                rules.covers_input(&Input { canonical, lookup: &lookup })
             }
         }
     }
 
     /// A rule with content never silences the workspace boundary, foreign variables, or what a
     /// program does beyond its ordinary use.
-    fn covering_command(&self, facts: &Facts) -> Option<&'a Rule> {
+    fn covering_command<'r>(&self, rules: &CallRules<'r>, facts: &Facts) -> Option<&'r Rule> {
         let act = &facts.act;
         act.program()?;
-        if !self.is_within_rules(facts) || !has_harmless_assignments(act) {
+        if !self.is_within_rules(facts) || !has_covered_assignments(act) {
             return None;
         }
         let args = known(act);
@@ -117,7 +137,7 @@ impl<'a> Bench<'a> {
         }
         let (extras, behind) = (&act.extras, Behind::Nothing);
         let command = Command { args: &args, others: &others, extras, raw: "", behind };
-        self.rules.covers_command(&command)
+        rules.covers_command(&command)
     }
 
     /// Whether an act is where a rule with content can speak for it.
@@ -280,6 +300,13 @@ pub(super) fn known(act: &Act) -> Few<Option<&str>, 12> {
 pub(super) fn without<'a>(args: &[Option<&'a str>], act: &Act) -> Vec<Option<&'a str>> {
     let kept = args.iter().enumerate().filter(|(place, _)| !act.globals.contains(place));
     kept.map(|(_, arg)| *arg).collect()
+}
+
+/// Whether an allow rule for the command speaks for the variables that are set for it, too.
+pub(crate) fn has_covered_assignments(act: &Act) -> bool {
+    act.assignments
+        .iter()
+        .all(|assigned| environment::is_covered(&assigned.name, assigned.value.as_deref()))
 }
 
 pub(super) fn has_harmless_assignments(act: &Act) -> bool {

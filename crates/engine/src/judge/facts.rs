@@ -65,6 +65,16 @@ impl Facts {
     }
 }
 
+/// Whether a file is read: what connects besides may send what stands in it.
+fn takes_a_file(on: &EffectOn) -> bool {
+    let is_file = match &on.target {
+        Target::Path(path) => !STREAMS.contains(&path.as_str()),
+        Target::Pattern(_) | Target::Unknown(_) => true,
+        Target::Host(_) | Target::Named(_) | Target::None => false,
+    };
+    on.effect == Effect::Read && !on.is_listing && is_file
+}
+
 /// Whether it is one of the process's own streams, or nothing.
 pub(super) fn is_stream(touched: &Touched) -> bool {
     let place = touched.place.as_ref();
@@ -175,7 +185,8 @@ impl Bench<'_> {
         // A word that is not known before it runs may carry anything away.
         let may_connect = self.policy.network_reads == Outcome::Allow
             && act.notes.is_empty()
-            && act.args.iter().all(|arg| arg.as_known().is_some());
+            && act.args.iter().all(|arg| arg.as_known().is_some())
+            && !act.effects.iter().any(takes_a_file);
         let is_reading = |on: &EffectOn| match (on.effect, &on.target) {
             (Effect::Connect, _) => may_connect,
             // A stream that is written is no file.

@@ -265,6 +265,9 @@ pub(super) fn reason_of(bench: &Bench<'_>, finding: &Finding) -> Reason {
     let code = match finding.guard {
         "self_protection" | "syntax" | "unreadable" => Cow::Borrowed(finding.guard),
         "limit" => Cow::Borrowed("limit.acts"),
+        // What only informs stands in the row of what asks.
+        "owner_change" => Cow::Borrowed("guard.open_permissions"),
+        "rows_deleted" => Cow::Borrowed("guard.lost_work"),
         guard => Cow::Owned(["guard.", guard].concat()),
     };
     let span = bench.text.map(|_| finding.span);

@@ -6,7 +6,7 @@ use portcullis_shell::Span;
 
 use super::cover::{known, without};
 use super::held::{Access, Held};
-use super::spellings::without_version;
+use super::spellings::{Spoken, without_version};
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
 use crate::analysis::Heard;
@@ -73,6 +73,13 @@ impl<'a> Bench<'a> {
         let others = [&self.writers, &self.readers, &self.patchers];
         let is_silent = any.is_none() && others.iter().all(|rules| rules.any(outcome).is_none());
         Said { any, whole: self.rules.whole(outcome), is_silent }
+    }
+
+    /// Whether rules for files ask or deny anything that a command may do.
+    pub(super) fn has_file_rules(&self) -> bool {
+        [&self.writers, &self.readers]
+            .iter()
+            .any(|rules| rules.any(Outcome::Ask).or(rules.any(Outcome::Deny)).is_some())
     }
 
     fn said(&self, outcome: Outcome) -> Said<'a> {
@@ -200,11 +207,11 @@ impl<'a> Bench<'a> {
         }
         let raw = self.raw_text(act.span);
         let first = act.args.first().and_then(Arg::as_written);
-        let base = act.base_name().filter(|base| Some(*base) != first);
-        let plain = act.base_name().and_then(plain_name);
+        let base = act.last_name().filter(|base| Some(*base) != first);
+        let plain = act.last_name().and_then(plain_name);
         // Most texts begin with the very word.
         let is_same = first.is_some_and(|first| begins_with(raw, first));
-        let names = [first, base, plain, act.base_name().and_then(without_version)];
+        let names = [first, base, plain, act.last_name().and_then(without_version)];
         if !self.rules.may_speak(&names, || glance(act, raw)) {
             // Behind a wrapper or in quotes the text may still be one that a rule means.
             let speaks = |outcome, is_open: bool| {
@@ -216,8 +223,10 @@ impl<'a> Bench<'a> {
                 denying: speaks(Outcome::Deny, denies),
             };
         }
-        let same =
-            |outcome, is_open: bool| is_open.then(|| self.speaking_of_same(outcome, act)).flatten();
+        let spoken = Spoken::of(act);
+        let same = |outcome, is_open: bool| {
+            is_open.then(|| self.speaking_of_same(outcome, act, &spoken)).flatten()
+        };
         let begins = |outcome| self.rules.begins(outcome, &[first, base, plain]);
         let (begins_ask, begins_deny) =
             (asks && begins(Outcome::Ask), denies && begins(Outcome::Deny));
@@ -279,7 +288,7 @@ fn spellings<'a>(
     plain: Option<&'a str>,
 ) -> Vec<Vec<Option<&'a str>>> {
     let mut others = Vec::new();
-    let base = act.base_name().filter(|base| Some(*base) != act.program());
+    let base = act.last_name().filter(|base| Some(*base) != act.program());
     for name in [base, plain].into_iter().flatten() {
         let mut short = args.to_vec();
         if let Some(program) = short.first_mut() {

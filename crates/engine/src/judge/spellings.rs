@@ -16,22 +16,48 @@ use crate::verdict::Outcome;
 /// How many words of a command are looked at.
 const WORDS: usize = 64;
 
-impl<'a> Bench<'a> {
-    /// The rule that speaks about an act in one of its other spellings.
-    pub(super) fn speaking_of_same(&self, outcome: Outcome, act: &Act) -> Option<&'a Rule> {
-        let base = act.base_name()?;
-        let names = [Some(base), without_version(base)];
-        let mut names =
-            names.into_iter().flatten().filter(|name| self.rules.begins_same(outcome, name));
-        names.find_map(|name| self.speaking_of_named(outcome, act, name))
-    }
+/// How an act is spelled: by which names, and with which words behind them.
+pub(super) struct Spoken<'a> {
+    names: [Option<&'a str>; 2],
+    rest: Few<&'a str, 12>,
+}
 
-    /// The same of a program by this name.
-    fn speaking_of_named(&self, outcome: Outcome, act: &Act, base: &str) -> Option<&'a Rule> {
+impl<'a> Spoken<'a> {
+    pub(super) fn of(act: &'a Act) -> Spoken<'a> {
+        let base = act.last_name();
         // What is not known stands for some word.
         let rest = act.args.iter().skip(1).take(WORDS);
-        let rest: Few<&str, 12> = rest.map(|arg| arg.as_known().unwrap_or_default()).collect();
-        if !self.may_speak(outcome, base, &rest) {
+        Spoken {
+            names: [base, base.and_then(without_version)],
+            rest: rest.map(|arg| arg.as_known().unwrap_or_default()).collect(),
+        }
+    }
+}
+
+impl<'a> Bench<'a> {
+    /// The rule that speaks about an act in one of its other spellings.
+    pub(super) fn speaking_of_same(
+        &self,
+        outcome: Outcome,
+        act: &Act,
+        spoken: &Spoken<'_>,
+    ) -> Option<&'a Rule> {
+        let mut names = spoken.names.into_iter().flatten();
+        names.find_map(|name| {
+            let begins = self.rules.begins_same(outcome, name);
+            begins.then(|| self.speaking_of_named(outcome, act, name, &spoken.rest)).flatten()
+        })
+    }
+
+    /// The same of a program by this name, with these words behind it.
+    fn speaking_of_named(
+        &self,
+        outcome: Outcome,
+        act: &Act,
+        base: &str,
+        rest: &[&str],
+    ) -> Option<&'a Rule> {
+        if !self.may_speak(outcome, base, rest) {
             return None;
         }
         let words: Vec<&str> = [base].into_iter().chain(rest.iter().copied()).collect();

@@ -194,10 +194,10 @@ impl<'t> Reader<'t> {
             (_, b"import" | b"include" | b"modulemeta") => self.facts.reads.push(None),
             (Language::Yq, b"eval") => self.facts.doubt("the expression evaluates another"),
             (Language::Yq, b"system") => self.facts.runs.push(Run::Unknown),
-            (Language::Yq, _) if name.starts_with(b"load") => {
-                let file = self.peek_string();
-                self.facts.reads.push(file);
-            }
+            (Language::Yq, _) if is_load(name) => match self.peek_string() {
+                Some(file) => self.facts.reads.push(Some(file)),
+                None => self.facts.doubt("the expression chooses the file that it reads"),
+            },
             _ => {}
         }
     }
@@ -233,6 +233,11 @@ impl<'t> Reader<'t> {
         ahead.take_while(is_blank);
         (is_closed && ahead.eat(b')')).then(|| text.to_vec())
     }
+}
+
+/// Whether a name is one of yq's for reading a file: `load`, `load_str`, `strload`, `props_load`.
+fn is_load(name: &[u8]) -> bool {
+    name.starts_with(b"load") || name.ends_with(b"load")
 }
 
 #[cfg(test)]
@@ -298,8 +303,7 @@ mod tests {
         }
         assert_eq!(yq(b".a = load(\"x.yml\")").reads, [Some(b"x.yml".to_vec())]);
         assert_eq!(yq(b".a = load_str( \"x\" )").reads, [Some(b"x".to_vec())]);
-        assert_eq!(yq(b"load(.file)").reads, [None]);
-        assert_eq!(yq(b"load(\"a\" + .b)").reads, [None]);
+        assert_eq!(yq(b"str_load(\"x\") | propsload(\"y\")").reads.len(), 2);
         assert_eq!(yq(b"system(\"id\")").runs, [Run::Unknown]);
         assert!(jq(b"load(\"x\")").is_harmless(), "no function of jq");
     }
@@ -326,7 +330,11 @@ mod tests {
             assert!(jq(filter.as_bytes()).unknown.is_some(), "`{filter}`");
             assert!(yq(filter.as_bytes()).unknown.is_some(), "`{filter}`");
         }
-        assert!(yq(b"eval(.x)").unknown.is_some());
+        for expression in
+            ["eval(.x)", "load(.file)", "load(\"a\" + .b)", "\"x\" as $x | strload($x)"]
+        {
+            assert!(yq(expression.as_bytes()).unknown.is_some(), "`{expression}`");
+        }
         assert!(
             yq(b".\"a\\\" | load(\"x\") | .\"b\"").unknown.is_some(),
             "escapes end nothing in jq"

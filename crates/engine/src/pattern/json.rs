@@ -12,6 +12,23 @@ pub fn canonical(value: &Value) -> String {
     out
 }
 
+/// Beyond this the neighbours of a number that is no integer of 64 bits are more than one apart.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Whether every number in it is surely the one that was written: a larger one was rounded when it
+/// was read, and may be equal to another.
+#[must_use]
+pub fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            !number.is_f64() || number.as_f64().is_some_and(|value| value.abs() <= EXACT)
+        }
+        Value::Array(items) => items.iter().all(is_exact),
+        Value::Object(members) => members.values().all(is_exact),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+    }
+}
+
 /// The value as JSON text with its keys in order, as a rule has it.
 #[must_use]
 pub fn canonical_text(value: &Value) -> String {
@@ -63,8 +80,6 @@ fn write(value: &Value, out: &mut String) {
 
 /// Writes a number by its value: `1`, `1.0` and `1e0` are one.
 fn write_number(number: &Number, out: &mut String) {
-    /// Beyond this a fraction's neighbours are more than one apart.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {
         Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() <= EXACT => {
             // Adding zero makes negative zero positive.

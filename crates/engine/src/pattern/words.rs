@@ -95,7 +95,7 @@ fn unescape(text: &str) -> String {
 }
 
 /// Splits at blanks outside quotes and takes quotes away that have a partner.
-fn split_quoted(text: &str) -> Vec<String> {
+pub(crate) fn split_quoted(text: &str) -> Vec<String> {
     if !text.contains(['\'', '"']) {
         return text.split_whitespace().map(str::to_owned).collect();
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Asks, Exec, Gate, Gates, Hosts, Paths, Policy, Source, Warning};
 use crate::error::PolicyError;
 use crate::guard::Sensitive;
-use crate::policy_text::{ExecText, GateText, PathsText, PolicyText, Spelled};
+use crate::policy_text::{ExecText, Fallback, GateText, PathsText, PolicyText, Spelled};
 use crate::rule::{Rule, Rules};
 use crate::tool::Spec;
 use crate::verdict::Outcome;
@@ -104,6 +104,13 @@ impl Merge {
         let text = &text.asks;
         self.single("asks.deadline_s", &mut asks.deadline_s, text.deadline_s);
         self.single("asks.fallback", &mut asks.fallback, text.fallback);
+        if let Some(loose @ (Fallback::Allow | Fallback::AllowCovered)) = text.fallback
+            && asks.fallback == loose
+        {
+            let what = if loose == Fallback::Allow { "is allowed" } else { "may be allowed" };
+            let message = format!("with this `asks.fallback`, what nobody answers in time {what}");
+            self.warn("loose_fallback", message);
+        }
         let unused = &mut asks.unused_approval_s;
         self.single("asks.unused_approval_s", unused, text.unused_approval_s);
     }

@@ -157,6 +157,16 @@ fn lint_finds_what_is_not_what_it_looks_like() {
 }
 
 #[test]
+fn a_fallback_that_allows_is_warned_about() {
+    for (fallback, is_told) in [("deny", false), ("allow", true), ("allow-covered", true)] {
+        let text = format!("asks.fallback = \"{fallback}\"");
+        let codes: Vec<_> =
+            lint(&layers(&[(Source::User, &text)])).iter().map(|warning| warning.code).collect();
+        assert_eq!(codes.contains(&"loose_fallback"), is_told, "`{fallback}`: {codes:?}");
+    }
+}
+
+#[test]
 fn lint_finds_rules_that_a_wider_one_decides_before() {
     #[rustfmt::skip]
     let cases = [

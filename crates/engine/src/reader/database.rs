@@ -4,7 +4,7 @@ use super::Reading;
 use crate::act::Act;
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
-use crate::language::{Sql, SqlDialect, sql as read_sql, sql_files};
+use crate::language::{Sql, SqlDialect, mongo_reads, sql as read_sql, sql_files};
 use crate::lists;
 
 pub(super) fn sql(reading: &mut Reading<'_, '_>) {
@@ -60,6 +60,24 @@ pub(super) fn sql(reading: &mut Reading<'_, '_>) {
         }
     }
     fed(reading, dialect);
+}
+
+/// `mongosh --eval`: what is not known to ask may do anything.
+pub(super) fn mongo(reading: &mut Reading<'_, '_>) {
+    let given = reading.usage.options.iter().filter(|option| option.name == "--eval");
+    let texts: Option<Vec<String>> = given
+        .map(|option| option.value.as_ref().and_then(|value| value.as_known().map(str::to_owned)))
+        .collect();
+    let Some(texts) = texts else {
+        return reading.dynamic("a program text that is not known before it runs");
+    };
+    if !texts.iter().all(|text| mongo_reads(text.as_bytes())) {
+        for text in texts {
+            reading.analysis.suspect_text(&text, reading.act);
+        }
+        reading.effect(Effect::Execute);
+        reading.extra();
+    }
 }
 
 /// Whether a line is a command of `sqlcmd` itself, wherever it stands in a statement.
@@ -127,6 +145,7 @@ fn fed(reading: &mut Reading<'_, '_>, dialect: SqlDialect) {
     if has_text || !reading.act.has(Effect::Execute) {
         return;
     }
+    reading.analysis.suspect_text(&text, reading.act);
     match statements(&text, dialect) {
         Sql::Destroys => reading.act.note("lost_work", reading.act.span),
         // The table takes whatever comes from outside for code.

@@ -20,6 +20,7 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     let args = reading.args().to_vec();
     let words = find_words(&args);
     let Some(words) = words else {
+        reading.analysis.suspect_names(&[], reading.act);
         return reading.dynamic("a word of find that is not known before it runs");
     };
     let mut found = language::find(&words);
@@ -272,6 +273,7 @@ pub(super) fn xargs(reading: &mut Reading<'_, '_>) {
     reading.inner.clear();
     let args = reading.args().to_vec();
     let Some(words) = words(&args) else {
+        reading.analysis.suspect_names(&[], reading.act);
         return reading.dynamic("a word of xargs that is not known before it runs");
     };
     let found = language::xargs(&words);

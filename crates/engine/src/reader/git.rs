@@ -9,11 +9,14 @@ use crate::catalog;
 use crate::effect::{Below, Effect, EffectOn, Target};
 use crate::glob;
 use crate::language;
+use crate::pattern::words::split_quoted;
+use crate::peel::{Inner, Where};
 use crate::place;
 use crate::usage;
 
 pub(super) fn git(reading: &mut Reading<'_, '_>) {
     settings(reading);
+    aliases(reading);
     elsewhere(reading);
     if reading.subs().next() == Some("push") {
         refspecs(reading);
@@ -130,6 +133,40 @@ fn settings(reading: &mut Reading<'_, '_>) {
         reading.act.has_harmless_globals =
             !reading.act.globals.iter().any(|at| extras.contains(at))
                 && reading.act.unknown.is_none();
+    }
+}
+
+/// `-c alias.p=push`: what `git p` runs stands in the same command line.
+fn aliases(reading: &mut Reading<'_, '_>) {
+    let usage = reading.usage;
+    let given = usage.options.iter().filter(|given| given.name == "-c");
+    let given: Vec<(usize, String)> = given
+        .filter_map(|given| Some((given.at, given.value.as_ref()?.as_known()?.to_owned())))
+        .collect();
+    let operands = usage.subs.first().into_iter().chain(usage.operands.first());
+    let Some(&called) = operands.min() else { return };
+    let Some(name) =
+        reading.args().get(called).and_then(Arg::as_known).map(str::to_ascii_lowercase)
+    else {
+        return;
+    };
+    for (at, setting) in given.iter().filter(|(at, _)| *at < called) {
+        let Some((key, meant)) = setting.split_once('=') else { continue };
+        let key = key.to_ascii_lowercase();
+        // One that begins with `!` is shell text, which is looked at where the setting is.
+        if key.strip_prefix("alias.") != Some(&name) || meant.starts_with('!') {
+            continue;
+        }
+        let place = *at..at + 2;
+        let before = reading.args().iter().enumerate().take(called);
+        let before = before.filter(|(at, _)| !place.contains(at)).map(|(_, arg)| arg.clone());
+        let words = split_quoted(meant).into_iter();
+        let words = words.map(|word| Arg::new(Text::Known(word), reading.act.span));
+        let behind = reading.args().iter().skip(called + 1).cloned();
+        let program = reading.act.args.first().cloned();
+        let argv = program.into_iter().chain(before).chain(words).chain(behind).collect();
+        let assignments = reading.act.assignments.clone();
+        reading.inner.push(Inner::Argv(argv, assignments, Where::Here));
     }
 }
 

@@ -3,9 +3,11 @@
 use portcullis_shell::Dialect;
 
 use super::Reading;
+use crate::act::Act;
 use crate::analysis::{Feed, Syntax, names};
 use crate::arg::{Arg, Text};
 use crate::effect::{Effect, EffectOn};
+use crate::lists;
 use crate::peel::Inner;
 
 /// An interpreter: inline code, a script, or standard input.
@@ -97,8 +99,22 @@ pub(super) fn fed(reading: &mut Reading<'_, '_>) {
         Feed::Unknown => {
             reading.analysis.suspect_names(&[], reading.act);
             reading.act.note("piped_code", reading.act.span);
+            let file = reading.analysis.feed_file.clone();
+            let texts = file.map(|file| reading.analysis.take_written(&file));
+            for text in texts.into_iter().flatten() {
+                if is_shell(reading.act) {
+                    reading.inner.push(Inner::Text(text, Dialect::Bash));
+                } else {
+                    reading.analysis.suspect_text(&text, reading.act);
+                }
+            }
         }
     }
+}
+
+/// Whether a program runs what it is fed as commands.
+fn is_shell(act: &Act) -> bool {
+    act.base_name().is_some_and(|name| lists::SHELLS.contains(&name))
 }
 
 /// A shell: `-c` text, a script, or standard input.

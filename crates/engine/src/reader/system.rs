@@ -2,14 +2,35 @@
 
 use portcullis_shell::Dialect;
 
-use super::{Reading, arg_of, builtin};
-use crate::act::{Assigned, Shown};
+use super::{Reading, arg_of, builtin, interpreter};
+use crate::act::{Assigned, Note, Shown};
 use crate::analysis::names;
 use crate::arg::{Arg, Text};
+use crate::catalog::ValueKind;
 use crate::effect::Effect;
-use crate::environment::{Setting, setting};
+use crate::environment::{Setting, is_secret, setting};
 use crate::language::{self, Directory, Word};
+use crate::lists;
 use crate::peel::{Inner, Where};
+use crate::place;
+
+/// `printenv`: alone it shows every variable, else those it names.
+pub(super) fn printenv(reading: &mut Reading<'_, '_>) {
+    if reading.usage.is_quiet {
+        return;
+    }
+    let mut names = reading.args().iter().filter(|arg| !arg.prefix().starts_with('-')).peekable();
+    let shown = if names.peek().is_none() {
+        Some(Shown::Environment)
+    } else {
+        let secret = names.filter_map(Arg::as_known).find(|name| is_secret(name));
+        secret.map(|name| Shown::Variable(name.to_owned()))
+    };
+    if let Some(shown) = shown {
+        let (message, span) = (Some(shown.to_string()), reading.act.span);
+        reading.act.notes.push(Note { guard: "secret_read", span, message });
+    }
+}
 
 /// `env`: variables, a directory, and the command they are for.
 pub(super) fn env(reading: &mut Reading<'_, '_>) {
@@ -26,6 +47,7 @@ pub(super) fn env(reading: &mut Reading<'_, '_>) {
         })
         .collect();
     let Some(words) = words else {
+        reading.analysis.suspect_names(&[], reading.act);
         return reading.dynamic("a word of env that is not known before it runs");
     };
     // Programs of other names that set variables for a command take whatever options it has.
@@ -141,6 +163,15 @@ pub(super) fn watch(reading: &mut Reading<'_, '_>) {
 
 /// `make`: operands may set variables that choose what runs.
 pub(super) fn make(reading: &mut Reading<'_, '_>) {
+    let is_input = |text: &str| matches!(text, "-" | "/dev/stdin" | "/dev/fd/0");
+    let mut files = reading.usage.values.iter().filter(|given| given.kind == ValueKind::Config);
+    if files.any(|given| given.arg.as_known().is_some_and(is_input)) {
+        interpreter::fed(reading);
+    }
+    let elsewhere: Vec<usize> = (1..reading.act.args.len())
+        .filter(|at| reading.act.args.get(*at).is_some_and(|arg| gives_place(arg, reading)))
+        .collect();
+    reading.act.extras.extend(elsewhere);
     for operand in reading.operands() {
         let Some((name, value)) = operand.prefix().split_once('=') else { continue };
         // What is between these, or behind `!=`, a shell runs.
@@ -169,6 +200,23 @@ pub(super) fn make(reading: &mut Reading<'_, '_>) {
             reading.act.note("loader_environment", reading.act.span);
         }
     }
+}
+
+/// Whether a word gives a variable of make a place outside the workspace; programs of the system
+/// are no such place.
+fn gives_place(arg: &Arg, reading: &Reading<'_, '_>) -> bool {
+    let Some((name, value)) = arg.prefix().split_once('=') else { return false };
+    let is_path = value.starts_with(['/', '~']) || value.split('/').any(|part| part == "..");
+    if name.starts_with('-') || !is_path {
+        return false;
+    }
+    let ground = reading.analysis.ground;
+    let from = reading.act.directory.as_deref().unwrap_or("/");
+    let path = place::absolute(value, from, ground.home.as_deref());
+    path.is_none_or(|path| {
+        let is_program = lists::PROGRAM_DIRECTORIES.iter().any(|tree| path.starts_with(tree));
+        !is_program && !ground.holds_path(&path) && path != "/dev/null"
+    })
 }
 
 /// `ps`: letters without a dash; `e` among them prints environments.

@@ -4,7 +4,7 @@ use super::{Reading, file};
 use crate::arg::Arg;
 use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
-use crate::language::{self, Facts};
+use crate::language::{self, Facts, Run};
 use crate::sensitive::{self, Access};
 use crate::usage;
 
@@ -22,8 +22,13 @@ fn texts(reading: &Reading<'_, '_>, kind: ValueKind) -> Option<Vec<String>> {
 /// `sed`: its scripts may write, read and run.
 pub(super) fn sed(reading: &mut Reading<'_, '_>) {
     let Some(scripts) = texts(reading, ValueKind::Sed) else {
+        reading.act.note("sed", reading.act.span);
         return reading.dynamic("a sed script that is not known before it runs");
     };
+    // What stands in a file cannot be followed.
+    if reading.usage.has_option(&["-f", "--file"]) {
+        reading.act.note("sed", reading.act.span);
+    }
     if scripts.is_empty() {
         if reading.usage.unknown.is_none() {
             reading.unknown("sed lacks its script");
@@ -55,6 +60,8 @@ pub(super) fn awk(reading: &mut Reading<'_, '_>) {
         }
         facts.merge(read);
     }
+    let only_filters = facts.runs.iter().all(is_filter);
+    let filters = if only_filters { std::mem::take(&mut facts.runs) } else { Vec::new() };
     reading.take(facts);
     let includes = |given: &usage::GivenOption| {
         matches!(given.name, "-i" | "--include")
@@ -66,6 +73,25 @@ pub(super) fn awk(reading: &mut Reading<'_, '_>) {
         let written = files.into_iter().map(|on| EffectOn { effect: Effect::Write, ..on });
         reading.act.effects.extend(written);
     }
+    for filter in filters {
+        reading.run(filter);
+    }
+}
+
+/// Programs that an awk program hands its lines to, or asks for the time.
+const FILTERS: [&str; 9] = ["cat", "column", "date", "head", "nl", "sort", "tail", "uniq", "wc"];
+
+/// Whether a command that an awk program runs is a filter with plain words: what it does is said by
+/// its own act alone.
+fn is_filter(run: &Run) -> bool {
+    let Run::Shell(text) = run else { return false };
+    // Where errors go lines may go.
+    let ends: [&[u8]; 2] = [b" 1>&2", b" >&2"];
+    let text = ends.iter().find_map(|end| text.strip_suffix(*end)).unwrap_or(text);
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" -,.+%:_/".contains(byte);
+    let name = text.split(|byte| *byte == b' ').next();
+    let name = name.and_then(|name| std::str::from_utf8(name).ok());
+    text.iter().all(is_plain) && name.is_some_and(|name| FILTERS.contains(&name))
 }
 
 /// What an awk program may choose: every text in it, and every variable it is given.

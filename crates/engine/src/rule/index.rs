@@ -36,6 +36,8 @@ struct Target {
     names: Box<str>,
     /// The places of these tools, and what contents mean there.
     places: Vec<(usize, Vec<Family>)>,
+    /// Whether the rule asks or denies.
+    is_strict: bool,
 }
 
 /// The rules for one tool name.
@@ -189,10 +191,15 @@ impl Rules {
     fn insert(&mut self, rule: Rule, tools: &[Spec], target: &mut Target) {
         let Ok(id) = RuleId::try_from(self.listed.len()) else { return };
         let Ok((names, content)) = split(&rule.text) else { return };
-        if target.places.is_empty() || *target.names != *names {
+        let is_strict = rule.outcome != Outcome::Allow;
+        if target.places.is_empty() || *target.names != *names || target.is_strict != is_strict {
             let each = names.split('|').map(str::trim);
+            // Who stops both edits and writes of a file stops a patch of it, which is either.
+            let has = |wanted: &str| each.clone().any(|name| name == wanted);
+            let patches = is_strict && has("Edit") && has("Write") && !has("Patch");
+            let each = each.clone().chain(patches.then_some("Patch"));
             let places = each.map(|name| (self.place(name), families(name, tools)));
-            *target = Target { names: names.into(), places: places.collect() };
+            *target = Target { names: names.into(), places: places.collect(), is_strict };
         }
         for (at, families) in &target.places {
             if let Some(tool) = self.tools.get_mut(*at) {

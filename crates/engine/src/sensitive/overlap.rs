@@ -117,7 +117,8 @@ fn meets(name: &str, listed: &str) -> bool {
     }
     // What is written begins the first part of the listed name, and says enough of it.
     let is_marked = first.starts_with(|letter: char| !letter.is_alphanumeric());
-    let begins = head.char_indices().any(|(at, _)| {
+    let is_begun = |(_, byte): &(usize, u8)| first.bytes().next() == Some(*byte);
+    let begins = head.bytes().enumerate().filter(is_begun).any(|(at, _)| {
         let tail = head.get(at..).unwrap_or_default();
         let is_enough = tail.len() * 2 >= first.len() || is_marked && tail.len() > 1;
         tail.len() > 1 && is_enough && first.starts_with(tail)

@@ -70,6 +70,9 @@ pub(crate) fn acts<'a>(
     world: &'a dyn World,
 ) -> ToolActs<'a> {
     let source = Source { spec, name: &call.tool, input: &call.input, ground, world };
+    if !call.input.is_object() && spec.kind.has_fields() {
+        return source.no_object();
+    }
     let found = match spec.kind {
         ToolKind::Shell if spec.is_foreign_shell => source.guarded(Effect::Unknown),
         ToolKind::Shell => source.shell(shell),
@@ -124,6 +127,13 @@ impl<'a> Source<'a> {
 
     fn fault(&self, field: Field, wanted: &str) -> ToolActs<'a> {
         let message = format!("`{}` is not {wanted}", self.name(field));
+        let acts = vec![self.act(EffectOn::of(Effect::Unknown))];
+        ToolActs { acts, fault: Some(Fault { message }), has_subject: true, ..ToolActs::default() }
+    }
+
+    /// An input that has no fields at all says nothing that can be read.
+    fn no_object(&self) -> ToolActs<'a> {
+        let message = "the input is no object".to_owned();
         let acts = vec![self.act(EffectOn::of(Effect::Unknown))];
         ToolActs { acts, fault: Some(Fault { message }), has_subject: true, ..ToolActs::default() }
     }
@@ -230,6 +240,13 @@ impl<'a> Source<'a> {
         };
         found.has_subject = true;
         found.is_other_shell = is_other_shell;
+        let is_set = |is: &Json| !matches!(is, Json::Null | Json::Bool(false));
+        if lists::UNBOXING_FIELDS.iter().any(|name| self.input.get(*name).is_some_and(is_set)) {
+            for act in &mut found.acts {
+                let span = act.span;
+                act.note("sandbox_left", span);
+            }
+        }
         let has_more = !self.others(&[Field::Command], lists::INPUT_COMMANDS).is_empty();
         if has_more || elsewhere::is_set_up(self.input, self.spec, self.ground) {
             found.acts.push(self.act(EffectOn::of(Effect::Unknown)));

@@ -78,7 +78,7 @@ impl Reader<'_> {
             let operands = self.usage.operands.clone();
             for (role, at) in self.entry.operands.iter().zip(&operands).take(before) {
                 if let Some(arg) = self.args.get(*at) {
-                    self.value(role.kind, arg, *at, false);
+                    self.value(role.kind, arg, *at, None);
                 }
             }
             return;

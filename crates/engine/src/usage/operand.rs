@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
                     if self.writes_beside(role) {
                         self.usage.extras.push(place);
                     }
-                    self.value(role.kind, arg, place, false);
+                    self.value(role.kind, arg, place, None);
                 }
                 None => {
                     self.unknown(
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
             self.unknown("more operands than the program is known to take", arg.span, false);
         }
         for kind in kinds {
-            self.value(kind, arg, place, false);
+            self.value(kind, arg, place, None);
         }
     }
 }

@@ -225,7 +225,7 @@ impl Reader<'_> {
             } else {
                 at + 1
             };
-            self.value(option.kind, arg, at_value, true);
+            self.value(option.kind, arg, at_value, Some(at));
         }
         self.usage.options.push(GivenOption { name, value, at });
     }

@@ -7,7 +7,11 @@ use crate::effect::{Below, Effect, EffectOn, Target};
 
 impl Reader<'_> {
     /// Notes a value or operand with what its kind does.
-    pub(super) fn value(&mut self, kind: ValueKind, arg: &Arg, at: usize, is_option: bool) {
+    ///
+    /// What is more than ordinary use is at `option`, if it is the value of one: whoever names the
+    /// option has named what it does.
+    pub(super) fn value(&mut self, kind: ValueKind, arg: &Arg, at: usize, option: Option<usize>) {
+        let is_option = option.is_some();
         let effect = match kind {
             ValueKind::Opaque | ValueKind::Pattern | ValueKind::Sub | ValueKind::Command => return,
             // Which files they select is said once all options are known.
@@ -54,7 +58,9 @@ impl Reader<'_> {
             is_option && self.is_extra(effect)
         };
         if is_other_place {
-            self.usage.extras.push(at);
+            // A setting is not named by the option that sets any: what it sets is the value's to say.
+            let named = option.filter(|_| kind != ValueKind::Config);
+            self.usage.extras.push(named.unwrap_or(at));
         }
         let target = target(kind, effect, arg);
         if kind == ValueKind::WorkingDirectory {

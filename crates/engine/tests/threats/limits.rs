@@ -3,6 +3,7 @@
 
 use portcullis_engine::WRAPPERS;
 use portcullis_engine::analysis::{ACTS, NESTED_TEXTS};
+use portcullis_engine::arg::Budget;
 use portcullis_engine::{Mode, Outcome, Verdict};
 use portcullis_shell::Limits;
 use serde_json::json;
@@ -16,13 +17,14 @@ struct Growth {
     text: fn(size: usize, command: &str) -> Vec<String>,
 }
 
-const GROWTHS: [Growth; 6] = [
+const GROWTHS: [Growth; 7] = [
     Growth { name: "bytes", limit: Limits::JUDGING.bytes, text: bytes },
     Growth { name: "commands", limit: Limits::JUDGING.commands as usize, text: commands },
     Growth { name: "nesting", limit: Limits::JUDGING.nesting as usize, text: nesting },
     Growth { name: "acts", limit: ACTS, text: acts },
     Growth { name: "nested texts", limit: NESTED_TEXTS, text: texts },
     Growth { name: "wrappers", limit: WRAPPERS, text: wrappers },
+    Growth { name: "words of braces", limit: Budget::WORDS, text: braces },
 ];
 
 fn bytes(size: usize, command: &str) -> Vec<String> {
@@ -67,6 +69,12 @@ fn wrappers(size: usize, command: &str) -> Vec<String> {
         format!("{}{command}", "nice ".repeat(size)),
         format!("{}ls; {command}", "nice ".repeat(size)),
     ]
+}
+
+fn braces(size: usize, command: &str) -> Vec<String> {
+    // Each stands for 256 words.
+    let words = " a{,1}{,1}{,1}{,1}{,1}{,1}{,1}{,1}?".repeat(size.div_ceil(256));
+    vec![format!("{command}; ls{words}"), format!("ls{words}; {command}")]
 }
 
 /// One below, at, one above, and far above; in modes that add nothing only one above.

@@ -12,6 +12,9 @@ use super::{BATCH, Batch, not_empty};
 use crate::postgres::values::{escaped, unescaped};
 use crate::{Postgres, StoreError, broken};
 
+const COUNT_PENDING: &str = "INSERT INTO pending (key, asks) SELECT key, count(*) FROM asks \
+    WHERE state = 'pending' GROUP BY key ON CONFLICT (key) DO UPDATE SET asks = excluded.asks";
+
 /// Sends every row.
 pub(super) async fn read(address: &str, sender: mpsc::Sender<Batch>) -> Result<(), StoreError> {
     let mut client: Client = Postgres::connection(address).await?;
@@ -79,6 +82,7 @@ pub(super) async fn write(
         ))
         .await?;
     }
+    tx.batch_execute(COUNT_PENDING).await?;
     tx.commit().await?;
     Ok(())
 }

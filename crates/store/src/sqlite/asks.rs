@@ -41,24 +41,16 @@ const SAME_CALL: &str = "SELECT number FROM asks WHERE key = ?1 AND call_id = ?2
     AND session IS ?3 AND digest = ?4 AND (outcome IS NOT 'allow' \
     OR ?5 <= decided_at + unused_approval_s * 1000) ORDER BY number DESC LIMIT 1";
 
-const PENDING: &str = "SELECT number FROM asks WHERE key = ?1 AND digest = ?2 AND agent = ?3 \
-    AND state = 'pending' AND (?4 = 0 OR run IS ?5)";
-
-// An approval that left a grant is used by way of that, and gone when it is revoked.
-const UNUSED: &str = "SELECT number FROM asks WHERE key = ?1 AND digest = ?2 AND agent = ?3 \
-    AND state = 'approved' AND claimed_at IS NULL AND grants IS NULL AND outcome = 'allow' \
-    AND ?4 <= decided_at + unused_approval_s * 1000 AND (?5 = 0 OR run IS ?6) \
-    ORDER BY number LIMIT 1";
-
-const PENDING_OF_KEY: &str = "SELECT asks FROM pending WHERE key = ?1";
+// Of the calls alike, those that are pending and the approvals that can still be used. An approval
+// that left a grant is used by way of that, and gone when it is revoked.
+const ALIKE: &str = "SELECT number, state = 'pending' FROM asks \
+    WHERE key = ?1 AND digest = ?2 AND agent = ?3 \
+    AND (state = 'pending' OR state = 'approved' AND claimed_at IS NULL AND grants IS NULL) \
+    AND (state = 'pending' OR outcome = 'allow' \
+    AND ?4 <= decided_at + unused_approval_s * 1000) AND (?5 = 0 OR run IS ?6)";
 
 const PENDING_BYTES: &str = "SELECT coalesce(sum(octet_length(t.input)), 0) FROM asks a \
     JOIN ask_texts t USING (number) WHERE a.key = ?1 AND a.state = 'pending'";
-
-const ONE_MORE: &str = "INSERT INTO pending (key, asks) VALUES (?1, 1) \
-    ON CONFLICT (key) DO UPDATE SET asks = asks + 1";
-
-const ONE_LESS: &str = "UPDATE pending SET asks = asks - 1 WHERE key = ?1";
 
 #[async_trait]
 impl Asks for Sqlite {
@@ -120,7 +112,7 @@ fn open(
     entries: &Opening,
 ) -> Result<Opened, StoreError> {
     let (db, call) = (group.db, &ask.call);
-    let (key, agent) = (ask.asker.key.as_bytes(), &ask.asker.agent);
+    let (key, agent) = (*ask.asker.key.as_bytes(), &ask.asker.agent);
     let (now, of_run) = (ask.opened_at.ms(), i64::from(ask.is_of_its_run()));
     if let Some(call_id) = &call.call_id {
         let of_call = params![key, call_id, call.session, ask.digest, now];
@@ -129,21 +121,22 @@ fn open(
             return Ok(Opened::Found(Box::new(numbered(db, same)?)));
         }
     }
-    let identical = params![key, ask.digest, agent, of_run, call.run];
-    if let Some(identical) = number_of(group, PENDING, identical)? {
-        group.append(&entries.judged)?;
-        return Ok(Opened::Found(Box::new(numbered(db, identical)?)));
+    match alike(group, params![key, ask.digest, agent, now, of_run, call.run])? {
+        Some(Alike::Pending(identical)) => {
+            group.append(&entries.judged)?;
+            return Ok(Opened::Found(Box::new(numbered(db, identical)?)));
+        }
+        Some(Alike::Unused(unused)) => {
+            group.statement(CLAIM_NUMBER)?.execute(params![unused, now])?;
+            let claimed = numbered(db, unused)?;
+            group.append(&entries.judged)?;
+            group.append(&entries.claimed_of(claimed.ask.id))?;
+            return Ok(Opened::Claimed(Box::new(claimed)));
+        }
+        None => {}
     }
-    let unused = params![key, ask.digest, agent, now, of_run, call.run];
-    if let Some(unused) = number_of(group, UNUSED, unused)? {
-        group.statement(CLAIM_NUMBER)?.execute(params![unused, now])?;
-        let claimed = numbered(db, unused)?;
-        group.append(&entries.judged)?;
-        group.append(&entries.claimed_of(claimed.ask.id))?;
-        return Ok(Opened::Claimed(Box::new(claimed)));
-    }
-    let pending = number_of(group, PENDING_OF_KEY, [key])?;
-    if number(pending.unwrap_or(0)) >= u64::try_from(most_pending).unwrap_or(u64::MAX) {
+    let pending = usize::try_from(group.memory.pending(db, key)?).unwrap_or(usize::MAX);
+    if pending >= most_pending {
         return Err(StoreError::TooManyAsks(most_pending));
     }
     let length = ask.call.input.len();
@@ -151,15 +144,36 @@ fn open(
         let mut of_key = db.prepare_cached(PENDING_BYTES)?;
         let waiting: i64 = of_key.query_row([key], |row| row.get(0))?;
         if waiting.saturating_add(i64::try_from(length).unwrap_or(i64::MAX)) > MOST_PENDING_BYTES {
-            let count = usize::try_from(pending.unwrap_or(0)).unwrap_or(most_pending);
-            return Err(StoreError::TooManyAsks(count));
+            return Err(StoreError::TooManyAsks(pending));
         }
     }
     insert(group, ask)?;
-    group.statement(ONE_MORE)?.execute([key])?;
+    group.memory.one_more(key);
     group.append(&entries.judged)?;
     group.append(&entries.opened)?;
     Ok(Opened::New)
+}
+
+/// What was said about a call alike, by its number.
+enum Alike {
+    /// It is asked about.
+    Pending(i64),
+    /// It was approved and has not run.
+    Unused(i64),
+}
+
+/// The call alike that is pending, or the oldest approval that can be used.
+fn alike(group: &mut Group<'_>, values: impl Params) -> Result<Option<Alike>, StoreError> {
+    let mut rows = group.statement(ALIKE)?.query(values)?;
+    let mut unused: Option<i64> = None;
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        if row.get(1)? {
+            return Ok(Some(Alike::Pending(number)));
+        }
+        unused = Some(unused.map_or(number, |known| known.min(number)));
+    }
+    Ok(unused.map(Alike::Unused))
 }
 
 fn insert(group: &mut Group<'_>, ask: &Ask) -> Result<(), StoreError> {
@@ -231,7 +245,7 @@ fn settle(
         decision.input,
         rows::ids(&decision.grants),
     ])?;
-    group.statement(ONE_LESS)?.execute([key])?;
+    group.memory.one_less(key);
     for grant in &settlement.grants {
         grants::insert(db, grant)?;
     }
@@ -334,6 +348,6 @@ fn pending_of(db: &Connection, mut ids: Vec<Id>) -> Result<Vec<Id>, StoreError> 
 
 /// How many asks are pending in all.
 fn pending_count(db: &Connection) -> Result<u64, StoreError> {
-    let mut query = db.prepare_cached("SELECT ifnull(sum(asks), 0) FROM pending")?;
+    let mut query = db.prepare_cached("SELECT count(*) FROM asks WHERE state = 'pending'")?;
     Ok(query.query_row([], |row| row.get(0)).map(number)?)
 }

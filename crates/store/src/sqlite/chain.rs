@@ -1,39 +1,29 @@
 //! The chain: each entry gets its number and the hash of the one before it.
 //!
-//! The head is read inside the transaction, because another process may have written meanwhile,
-//! and kept through the group.
+//! Where it stands is looked up inside the transaction, because another process may have written
+//! meanwhile, and kept through the group.
 
 use portcullis_approval::audit::{Entry, Link, NOTHING};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 
+use super::memory::{Memory, Place};
 use crate::records::{AuditRecord, Head, VERDICT};
 use crate::rows::{integer, number};
 use crate::{StoreError, broken};
 
-const HEAD: &str = "SELECT seq, hash FROM chains WHERE node = ?1";
+pub(super) const HEAD: &str = "SELECT seq, hash FROM heads WHERE node = ?1";
 
 const BASE: &str =
     "SELECT base_seq, base_hash FROM chains WHERE node = ?1 AND base_seq IS NOT NULL";
 
-const NEWEST: &str = "SELECT ifnull(max(position), 0) FROM chains";
+const NEWEST: &str = "SELECT ifnull(max(position), 0) FROM heads";
 
 const APPEND: &str = "INSERT INTO audit (position, node, seq, at, kind, actor, subject, owner, \
     data, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
-const KEEP_HEAD: &str = "INSERT INTO chains (node, seq, hash, position) VALUES (?1, ?2, ?3, ?4) \
-    ON CONFLICT (node) DO UPDATE SET seq = ?2, hash = ?3, position = ?4";
-
 const TOUCH: &str = "INSERT INTO chains (node, seq, hash, position) VALUES ('', 0, x'', 0)";
 
 const UNTOUCH: &str = "DELETE FROM chains WHERE node = ''";
-
-/// Where a chain stands.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    seq: u64,
-    hash: [u8; 32],
-    position: u64,
-}
 
 /// One transaction, as the jobs see it.
 pub(super) struct Group<'a> {
@@ -41,7 +31,8 @@ pub(super) struct Group<'a> {
     pub(super) db: &'a Connection,
     node: &'a str,
     began: Place,
-    place: Place,
+    /// Where the chain stands now, and what else is known.
+    pub(super) memory: Memory,
     /// What was appended beside verdicts.
     changes: Vec<AuditRecord>,
     /// The statements that its jobs have used, by where their text lies.
@@ -49,22 +40,20 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Reads where the chain stands.
-    pub(super) fn begin(db: &'a Connection, node: &'a str) -> Result<Group<'a>, StoreError> {
-        let head = read_head(db, node)?;
-        let (seq, hash) = head.unwrap_or((0, NOTHING));
-        let place = Place { seq, hash, position: newest(db)? };
-        Ok(Group { db, node, began: place, place, changes: Vec::new(), statements: Vec::new() })
+    /// Begins with what is known of the store.
+    pub(super) fn begin(db: &'a Connection, node: &'a str, memory: Memory) -> Group<'a> {
+        let began = memory.place;
+        Group { db, node, began, memory, changes: Vec::new(), statements: Vec::new() }
     }
 
     /// Where the chain stands now.
     pub(super) const fn head(&self) -> Place {
-        self.place
+        self.memory.place
     }
 
     /// Takes back what was appended since.
     pub(super) fn return_to(&mut self, place: Place) {
-        self.place = place;
+        self.memory.place = place;
         self.changes.retain(|entry| entry.position <= place.position);
     }
 
@@ -85,11 +74,12 @@ impl<'a> Group<'a> {
     /// Appends entries.
     pub(super) fn append(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
         for entry in entries {
-            let (node, prev) = (self.node, self.place.hash);
-            let link = Link { node, seq: self.place.seq + 1, prev };
+            let Place { seq, hash: prev, position } = self.memory.place;
+            let node = self.node;
+            let link = Link { node, seq: seq + 1, prev };
             let hash = entry.written().hash(&link);
-            let place = Place { seq: link.seq, hash, position: self.place.position + 1 };
-            self.place = place;
+            let place = Place { seq: link.seq, hash, position: position + 1 };
+            self.memory.place = place;
             self.statement(APPEND)?.execute(params![
                 integer(place.position),
                 node,
@@ -124,12 +114,12 @@ impl<'a> Group<'a> {
         Ok(changed > 0)
     }
 
-    /// Writes down where the chain stands; the newest position.
-    pub(super) fn end(&self) -> Result<u64, StoreError> {
-        if self.place.seq != self.began.seq {
-            self.write_head()?;
+    /// Sees to it that the ends of all chains can be found; the newest position.
+    pub(super) fn end(&mut self) -> Result<u64, StoreError> {
+        if self.memory.place.seq != self.began.seq {
+            self.memory.make_up(self.db, self.node)?;
         }
-        Ok(self.place.position)
+        Ok(self.memory.place.position)
     }
 
     /// Whether only verdicts were recorded since a position, which is where the group must have
@@ -138,22 +128,15 @@ impl<'a> Group<'a> {
         self.began.position == position && self.changes.is_empty()
     }
 
-    /// Where it began, and what was appended beside verdicts.
-    pub(super) fn into_changes(self) -> (u64, Vec<AuditRecord>) {
-        (self.began.position, self.changes)
+    /// Where it began, what was appended beside verdicts, and what is known from now on.
+    pub(super) fn into_changes(self) -> (u64, Vec<AuditRecord>, Memory) {
+        (self.began.position, self.changes, self.memory)
     }
 
     /// Writes something and takes it back: what is written as it was before, `SQLite` leaves.
     pub(super) fn touch(&self) -> Result<(), StoreError> {
         self.db.prepare_cached(TOUCH)?.execute([])?;
         self.db.prepare_cached(UNTOUCH)?.execute([])?;
-        Ok(())
-    }
-
-    fn write_head(&self) -> Result<(), StoreError> {
-        let Place { seq, hash, position } = self.place;
-        let mut keep = self.db.prepare_cached(KEEP_HEAD)?;
-        keep.execute(params![self.node, integer(seq), hash, integer(position)])?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! One holds it at a time: the writer's thread for a group, or whoever comes alone for itself
 //! (`writer`). What was begun with it is committed or taken back before it is let go.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +12,8 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::chain::Group;
-use super::log::Log;
+use super::log::{self, Log};
+use super::memory::Memory;
 use super::presence::Presence;
 use super::schema::BUSY;
 use super::tail::Tail;
@@ -62,6 +63,8 @@ pub(super) struct Pen {
     presence: Presence,
     node: String,
     bell: Bell,
+    /// What is known from the last group, unless that failed.
+    memory: Option<Memory>,
     /// The newest position that is known here.
     newest: u64,
     /// The newest one at which something else than a verdict may stand.
@@ -95,6 +98,7 @@ impl Pen {
             presence,
             node,
             bell: Bell(bell),
+            memory: None,
             newest,
             changed: Arc::new(AtomicU64::new(newest)),
             tail: Arc::new(Mutex::new(Tail::behind(newest))),
@@ -163,7 +167,9 @@ impl Pen {
         steps: impl Iterator<Item = &'s mut dyn Step>,
     ) -> Result<u64, StoreError> {
         let db = &self.db;
-        let mut group = Group::begin(db, &self.node)?;
+        // Put back when the group is committed: what fails leaves nothing to rely on.
+        let memory = Memory::recall(self.memory.take(), db, &self.node)?;
+        let mut group = Group::begin(db, &self.node, memory);
         for step in steps {
             let before = group.head();
             if !step.may_fail() {
@@ -185,6 +191,7 @@ impl Pen {
                 }
                 self.execute("ROLLBACK TO job")?;
                 group.return_to(before);
+                group.memory.recount();
             }
             self.execute("RELEASE job")?;
         }
@@ -192,7 +199,8 @@ impl Pen {
         let is_quiet = group.is_quiet_since(self.newest);
         self.presence.check()?;
         self.execute("COMMIT")?;
-        let (began, changes) = group.into_changes();
+        let (began, changes, memory) = group.into_changes();
+        self.memory = Some(memory);
         // INVARIANT: before the bell rings for it, and before anybody can hear of a change.
         self.tail().extend(began, position, changes);
         self.newest = position;
@@ -235,9 +243,17 @@ impl Pen {
         self.log.is_long()
     }
 
-    /// Writes the log back if it is long.
-    pub(super) fn tend(&mut self) {
-        self.log.tend(&self.db);
+    /// The database whose log should be written back now, beside those who write; then
+    /// [`Pen::begin_log_anew`] is due.
+    pub(super) fn has_to_write_back(&mut self) -> Option<PathBuf> {
+        // Otherwise it may be another store by now.
+        let is_due = self.log.begins() && self.presence.check().is_ok();
+        self.presence.database().filter(|_| is_due).map(Path::to_path_buf)
+    }
+
+    /// Writes the rest of the log back, and lets it begin anew.
+    pub(super) fn begin_log_anew(&self) {
+        log::begin_anew(&self.db);
     }
 
     /// Makes room for the log where nobody writes just now.

@@ -33,6 +33,11 @@ impl Presence {
         Ok(Presence { files: known.collect::<Result<_, StoreError>>()? })
     }
 
+    /// Where the database lies.
+    pub(super) fn database(&self) -> Option<&Path> {
+        self.files.first().map(|(file, _)| file.as_path())
+    }
+
     /// Where the log lies.
     pub(super) fn log(&self) -> Option<&Path> {
         self.files.last().map(|(file, _)| file.as_path())

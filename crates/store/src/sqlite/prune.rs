@@ -29,8 +29,6 @@ const RUNS: &str = "DELETE FROM runs WHERE ended_at < ?1";
 
 const SESSIONS: &str = "DELETE FROM sessions WHERE seen_at < ?1";
 
-const NOBODY: &str = "DELETE FROM pending WHERE asks <= 0";
-
 // A grant for a session is over with it.
 const GRANTS: &str = "DELETE FROM grants WHERE id IN (SELECT id FROM grants g \
     WHERE revoked_at < ?1 OR expires_at < ?1 OR ifnull(used_at, made_at) < ?1 AND (uses_left = 0 \
@@ -45,7 +43,9 @@ const CHECKPOINTS: &str = "SELECT seq, hash FROM checkpoints WHERE node = ?1 AND
 const ENTRY: &str = "SELECT position, hash FROM audit WHERE node = ?1 AND seq = ?2 \
     AND position > ?3 ORDER BY position LIMIT 1";
 
-const MOVE_BASE: &str = "UPDATE chains SET base_seq = ?2, base_hash = ?3, base_position = ?4 \
+// The last entry of a chain may go too: then its end is known by its base.
+const MOVE_BASE: &str = "UPDATE chains SET base_seq = ?2, base_hash = ?3, base_position = ?4, \
+    hash = iif(seq < ?2, ?3, hash), position = max(position, ?4), seq = max(seq, ?2) \
     WHERE node = ?1 AND ifnull(base_seq, 0) < ?2";
 
 const OLD_CHECKPOINTS: &str = "DELETE FROM checkpoints WHERE node = ?1 AND seq < ?2";
@@ -107,8 +107,7 @@ async fn remove(
     writer
         .run_long(move |group| {
             execute(group, RUNS, [before])?;
-            execute(group, SESSIONS, [before])?;
-            execute(group, NOBODY, [])
+            execute(group, SESSIONS, [before])
         })
         .await?;
     pruned.grants +=

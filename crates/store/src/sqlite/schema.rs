@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0002_devices.sql"),
     include_str!("../../migrations/sqlite/0003_runs.sql"),
     include_str!("../../migrations/sqlite/0004_audit_kind.sql"),
+    include_str!("../../migrations/sqlite/0005_fewer_pages.sql"),
 ];
 
 /// Marks the file as ours: `pcls`.
@@ -27,6 +28,12 @@ pub(super) const BUSY: Duration = Duration::from_secs(5);
 
 /// Statements kept ready in each connection.
 const STATEMENTS: usize = 96;
+
+/// Bytes of a page of a new file; one that is there keeps its own.
+///
+/// A write changes a few bytes each of a dozen pages, and all of each is hashed and written to the
+/// log: with half of what `SQLite` would take, half of that.
+const PAGE: i64 = 2048;
 
 /// Kibibytes of pages kept in memory, by the writer and by each reader.
 ///
@@ -42,6 +49,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(BUSY)?;
     keep_statements(&db)?;
+    db.pragma_update(None, "page_size", PAGE)?;
     let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(broken("the file system cannot keep a write-ahead log"));

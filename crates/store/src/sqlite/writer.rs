@@ -11,6 +11,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -18,6 +19,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use super::chain::Group;
+use super::log;
 use super::pen::{CROWD, Pen, SOON, Step};
 use super::presence::Presence;
 use super::tail::Tail;
@@ -134,7 +136,12 @@ impl Writer {
         let pen = Arc::new(Mutex::new(Some(pen)));
         let (queue, messages) = channel();
         let places = Arc::new(Semaphore::new(QUEUE));
-        let thread = Thread { pen: Arc::clone(&pen), messages, places: Arc::clone(&places) };
+        let mut thread = Thread {
+            pen: Arc::clone(&pen),
+            messages,
+            places: Arc::clone(&places),
+            writing_back: None,
+        };
         std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || thread.run())
@@ -267,11 +274,16 @@ struct Thread {
     pen: Arc<Mutex<Option<Pen>>>,
     messages: Receiver<Message>,
     places: Arc<Semaphore>,
+    /// The thread that writes the log back.
+    writing_back: Option<JoinHandle<()>>,
 }
 
 impl Thread {
-    fn run(self) {
+    fn run(&mut self) {
         let closing = self.write();
+        if let Some(writing) = self.writing_back.take() {
+            let _ = writing.join();
+        }
         let pen = self.pen.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(pen) = pen {
             pen.close();
@@ -282,7 +294,7 @@ impl Thread {
     }
 
     /// Writes until it is told to end; who told it.
-    fn write(&self) -> Option<oneshot::Sender<()>> {
+    fn write(&mut self) -> Option<oneshot::Sender<()>> {
         let (mut last, mut answered) = (0, Instant::now());
         loop {
             let first = match self.messages.recv_timeout(LOOK) {
@@ -296,8 +308,9 @@ impl Thread {
                 let mut held = self.pen.lock().ok()?;
                 let pen = held.as_mut()?;
                 pen.look();
-                pen.tend();
                 pen.make_room();
+                drop(held);
+                self.tend()?;
                 continue;
             };
             if last >= CROWD && answered.elapsed() <= SOON {
@@ -329,13 +342,35 @@ impl Thread {
             if let Ok(position) = committed {
                 bell.ring(position);
             }
-            if is_long {
-                self.pen.lock().ok()?.as_mut()?.tend();
+            if is_long || self.writing_back.is_some() {
+                self.tend()?;
             }
             if closing.is_some() {
                 return closing;
             }
         }
+    }
+
+    /// Lets the log be written back if it is long, and begin anew if that is done; none if the pen
+    /// is gone.
+    fn tend(&mut self) -> Option<()> {
+        if let Some(writing) = self.writing_back.take_if(|writing| writing.is_finished()) {
+            let _ = writing.join();
+            self.pen.lock().ok()?.as_mut()?.begin_log_anew();
+        }
+        if self.writing_back.is_some() {
+            return Some(());
+        }
+        let mut held = self.pen.lock().ok()?;
+        let pen = held.as_mut()?;
+        let Some(database) = pen.has_to_write_back() else { return Some(()) };
+        let thread = std::thread::Builder::new().name("store-log".to_owned());
+        // What fails is done when the log begins anew.
+        match thread.spawn(move || drop(log::write_back(&database))) {
+            Ok(writing) => self.writing_back = Some(writing),
+            Err(_) => pen.begin_log_anew(),
+        }
+        Some(())
     }
 
     /// Waits a moment for as many as came last: they share one sync.

@@ -134,7 +134,12 @@ impl Decide {
 #[derive(Debug)]
 pub enum Enabled {
     /// A call that was blocked.
-    Digest(String),
+    Digest {
+        /// The digest it was told with.
+        digest: String,
+        /// Whose call, where several agents made it.
+        agent: Option<String>,
+    },
     /// A call in words.
     Call {
         /// The agent.
@@ -178,7 +183,8 @@ impl Enable {
                 .ok_or_else(|| invalid(name)),
         };
         let what = if members.contains_key("callDigest") {
-            Enabled::Digest(word("callDigest")?)
+            let agent = members.contains_key("agentId").then(|| word("agentId")).transpose()?;
+            Enabled::Digest { digest: word("callDigest")?, agent }
         } else {
             let input = members.get("toolInput").ok_or("Missing toolInput")?;
             check_input(input)?;

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use portcullis_approval::key::LOCAL;
 use portcullis_approval::{CallText, Grant, Granted, Owners, Reach, Reply, Role};
-use portcullis_store::{AuditFilter, StoreError};
+use portcullis_store::{AuditFilter, AuditRecord, StoreError};
 use portcullis_wire::dialects::agentbot::answers::NowEnabled;
 use portcullis_wire::dialects::agentbot::{Enable, Enabled};
 use serde_json::{Value, json};
@@ -22,7 +22,11 @@ use crate::routes::grants;
 /// So many verdicts about one call are looked through.
 const MOST_LOOKED_AT: usize = 20;
 
+/// What is said where a digest alone does not tell whose call it is.
+const SEVERAL: &str = "Missing agentId: several agents made this call";
+
 /// What is enabled, and for whom.
+#[derive(Debug)]
 struct Meant {
     agent: String,
     owner: String,
@@ -46,11 +50,14 @@ pub async fn enable(
             let Some(owner) = owner_of(&app, &caller.owners(), &agent) else { return not_found() };
             Meant { agent, owner, tool, input, cwd: None }
         }
-        Enabled::Digest(digest) => match blocked(&app, &caller.owners(), &digest).await {
-            Ok(Some(meant)) => meant,
-            Ok(None) => return not_found(),
-            Err(error) => return faulty(error.into()),
-        },
+        Enabled::Digest { digest, agent } => {
+            match blocked(&app, &caller.owners(), &digest, agent.as_deref()).await {
+                Ok(Blocked::Once(meant)) => meant,
+                Ok(Blocked::Never) => return not_found(),
+                Ok(Blocked::BySeveral) => return refused(StatusCode::BAD_REQUEST, SEVERAL),
+                Err(error) => return faulty(error.into()),
+            }
+        }
     };
     let now = app.authority.now();
     let expires_at = now.after_s(said.minutes * 60);
@@ -110,46 +117,68 @@ fn owner_of(app: &App, owners: &Owners, agent: &str) -> Option<String> {
     owners.include(owner).then(|| owner.to_owned())
 }
 
-/// A call that was denied: as it is remembered, or as the audit has it where nothing in it was
-/// redacted.
-async fn blocked(app: &App, owners: &Owners, digest: &str) -> Result<Option<Meant>, StoreError> {
-    if let Some(known) = app.authority.denied(digest, |asker| owners.include(&asker.owner)) {
-        let (call, asker) = (&known.call, &known.asker);
-        return Ok(Some(Meant {
-            agent: asker.agent.clone(),
-            owner: asker.owner.clone(),
-            tool: call.tool.clone(),
-            input: call.input.clone(),
-            cwd: call.cwd.clone(),
-        }));
-    }
+/// The calls of one digest, whose agents it does not tell apart.
+#[derive(Debug)]
+enum Blocked {
+    Never,
+    Once(Meant),
+    BySeveral,
+}
+
+/// The denied call of a digest: as it is remembered, or as the audit has it where nothing in it
+/// was redacted. Of several agents who made it, one must be named.
+async fn blocked(
+    app: &App,
+    owners: &Owners,
+    digest: &str,
+    agent: Option<&str>,
+) -> Result<Blocked, StoreError> {
+    let is_meant = |name: &str| agent.is_none_or(|agent| agent == name);
+    let remembered = app.authority.denied(digest, |asker| owners.include(&asker.owner));
+    let remembered = remembered.iter().map(|known| Meant {
+        agent: known.asker.agent.clone(),
+        owner: known.asker.owner.clone(),
+        tool: known.call.tool.clone(),
+        input: known.call.input.clone(),
+        cwd: known.call.cwd.clone(),
+    });
+    let mut meant: Vec<Meant> = remembered.filter(|call| is_meant(&call.agent)).collect();
     let mut filter = AuditFilter::after(0, MOST_LOOKED_AT);
     filter.before = Some(u64::MAX >> 1);
     filter.kinds = vec!["call.judged".to_owned()];
     filter.subject = Some(digest.to_owned());
     filter.owners = owners.clone();
     let entries = app.authority.store().audit(&filter).await?;
-    Ok(entries.into_iter().find_map(|entry| {
-        let data: Value = serde_json::from_str(&entry.data).ok()?;
-        let text = |name: &str| data.get(name).and_then(Value::as_str).map(str::to_owned);
-        let call = CallText {
-            tool: text("tool")?,
-            input: data.get("input")?.to_string(),
-            cwd: text("cwd"),
-            host: text("host").or_else(|| Some(NAME.to_owned())),
-            session: text("session"),
-            ..CallText::default()
-        };
-        let is_whole = call.digest().as_deref() == Some(digest);
-        let is_denied = text("outcome").as_deref() == Some("deny");
-        (is_whole && is_denied).then_some(Meant {
-            agent: text("agent")?,
-            owner: entry.owner.clone()?,
-            tool: call.tool,
-            input: call.input,
-            cwd: call.cwd,
-        })
-    }))
+    let recorded = entries.iter().filter_map(|entry| recorded(entry, digest));
+    meant.extend(recorded.filter(|call| is_meant(&call.agent)));
+    let mut meant = meant.into_iter();
+    let Some(first) = meant.next() else { return Ok(Blocked::Never) };
+    let is_of_one =
+        meant.all(|other| (other.agent, other.owner) == (first.agent.clone(), first.owner.clone()));
+    Ok(if is_of_one { Blocked::Once(first) } else { Blocked::BySeveral })
+}
+
+/// A denied call as an entry of the audit has it, if it has all of it.
+fn recorded(entry: &AuditRecord, digest: &str) -> Option<Meant> {
+    let data: Value = serde_json::from_str(&entry.data).ok()?;
+    let text = |name: &str| data.get(name).and_then(Value::as_str).map(str::to_owned);
+    let call = CallText {
+        tool: text("tool")?,
+        input: data.get("input")?.to_string(),
+        cwd: text("cwd"),
+        host: text("host").or_else(|| Some(NAME.to_owned())),
+        session: text("session"),
+        ..CallText::default()
+    };
+    let is_whole = call.digest().as_deref() == Some(digest);
+    let is_denied = text("outcome").as_deref() == Some("deny");
+    (is_whole && is_denied).then_some(Meant {
+        agent: text("agent")?,
+        owner: entry.owner.clone()?,
+        tool: call.tool,
+        input: call.input,
+        cwd: call.cwd,
+    })
 }
 
 fn faulty(why: Fault) -> Response {

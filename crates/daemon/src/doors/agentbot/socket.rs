@@ -197,7 +197,7 @@ impl Talk {
         let known = self.app.authority.denied(&entry.subject, |asker| {
             Some(&asker.owner) == entry.owner.as_ref() && asker.agent == agent
         });
-        let command = match &known {
+        let command = match known.first() {
             Some(known) => words::command(&known.call),
             None => words::rendered(text("tool")?, data.get("input").unwrap_or(&Value::Null)),
         };

@@ -94,6 +94,9 @@ pub(super) fn is_blocking(code: &str) -> bool {
 
 /// What is said about a call that could destroy.
 pub(super) fn destructive(message: &str) -> String {
+    if message.is_empty() {
+        return "Destructive".to_owned();
+    }
     format!("Destructive: {}", one_line(message))
 }
 

@@ -16,7 +16,7 @@ use super::profiles::Read;
 use super::verify::unavailable;
 use super::{NAME, calls, words};
 use crate::App;
-use crate::authority::{Answered, Fault, Gone, Profiles, Seen, Submission};
+use crate::authority::{Answered, Fault, Gone, Seen, Submission};
 
 /// The profile of agents that name none.
 const UNSAID: &str = "default";
@@ -58,6 +58,9 @@ pub(super) async fn request(
     });
     loop {
         let began = app.authority.now();
+        // Whoever is here now is shown the ask as soon as it is opened, and may be gone again before
+        // this goes on: it was seen all the same.
+        let had_client = app.hub.has_client(app, &submission.asker);
         let answered =
             app.authority.submit(&mut submission.clone()).await.map_err(calls::refusal)?;
         let Some(record) = answered.ask.as_deref() else {
@@ -69,8 +72,8 @@ pub(super) async fn request(
             let waits = app.config.dialects.multica.wait_without_client;
             // A node that goes down has no clients any more; that says nothing about the ask.
             let is_stopping = *app.authority.stopping().borrow();
-            let is_unseen = !waits && !is_stopping && !app.hub.has_client(app, &record.ask);
-            if is_new && is_unseen {
+            let is_unseen = !had_client && !app.hub.has_client(app, &record.ask.asker);
+            if is_new && is_unseen && !waits && !is_stopping {
                 deny_unseen(app, record).await?;
             }
         }
@@ -192,16 +195,19 @@ async fn deny_unseen(app: &App, record: &AskRecord) -> Result<(), Refusal> {
     }
 }
 
-/// Makes sure that what was stored for good stands in the file before the agent learns of it.
+/// Makes sure that what was stored for good stands in the file before the agent learns of it: it
+/// may have been decided on a node that has no such file, or that is still at it.
 async fn keep(app: &App, settled: &AskRecord, profile: &str) {
-    let has_grants = settled.decision.as_ref().is_some_and(|decision| !decision.grants.is_empty());
+    let AskRecord { ask, decision, .. } = settled;
+    let granted = decision.as_ref().filter(|decision| !decision.grants.is_empty());
     let entries: Vec<Listed> =
-        settled.ask.offers.iter().filter_map(|offer| Listed::of_rule(&offer.rule)).collect();
-    if words::decided_for_good(settled) && has_grants && !entries.is_empty() {
-        let (files, now) = (Arc::clone(&app.hub.profiles), app.authority.now());
-        let profile = profile.to_owned();
-        let kept = tokio::task::spawn_blocking(move || files.keep(&profile, &entries, now));
-        let _ = kept.await;
+        ask.offers.iter().filter_map(|offer| Listed::of_rule(&offer.rule)).collect();
+    if let Some(decision) = granted
+        && words::decided_for_good(settled)
+        && !entries.is_empty()
+    {
+        let profile = format!("{NAME}:{profile}");
+        app.authority.keep_in_file(ask, &profile, entries, &decision.by).await;
     }
 }
 

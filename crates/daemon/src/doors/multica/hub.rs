@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use portcullis_approval::receipt::Signer;
-use portcullis_approval::{Approver, Ask, Id, Moment, Role};
+use portcullis_approval::{Approver, Asker, Id, Moment, Role};
 use portcullis_wire::dialects::multica::{Envelope, Fault, Kind, Resolved};
 use serde::Serialize;
 use serde_json::Value;
@@ -161,12 +161,13 @@ impl Hub {
         }
     }
 
-    /// Whether somebody is connected here who may be shown an ask.
-    pub(super) fn has_client(&self, app: &App, ask: &Ask) -> bool {
+    /// Whether somebody is connected here who may be shown what this one asks.
+    pub(super) fn has_client(&self, app: &App, asker: &Asker) -> bool {
         let links: Vec<Arc<Link>> = locked(&self.links).values().cloned().collect();
         links.iter().any(|link| {
             let verified = link.verified(app).filter(|_| link.kind == Kind::Client);
-            let may_answer = verified.is_some_and(|verified| verified.approver().may_answer(ask));
+            let may_answer =
+                verified.is_some_and(|verified| verified.approver().may_answer_for(asker));
             may_answer && !link.out.is_closed()
         })
     }

@@ -213,3 +213,39 @@ fn a_log_that_was_replaced_gets_no_room() {
     house.writer.pen.lock().unwrap().as_mut().unwrap().make_room();
     assert_eq!(std::fs::read(&log).unwrap(), b"somebody else's");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_is_written_back_while_others_write_and_begins_anew() {
+    let house = House::new();
+    let fill = |n: i64, length: i64| {
+        move |group: &mut Group<'_>| -> Result<(), StoreError> {
+            let row =
+                "INSERT INTO chains (node, seq, hash, position) VALUES (?1, 1, zeroblob(?2), 0)";
+            group.db.execute(row, rusqlite::params![format!("node-{n}"), length])?;
+            Ok(())
+        }
+    };
+    // Two numbers in the head of the log differ each time it begins.
+    let salt = || std::fs::read(house.log()).unwrap()[16..24].to_vec();
+    house.writer.run(fill(0, 100)).await.unwrap();
+    let before = salt();
+    {
+        let mut held = house.writer.pen.lock().unwrap();
+        assert!(held.as_mut().unwrap().begins_at_once());
+        log::write_back(&file(&house.directory)).unwrap();
+    }
+    house.writer.run(fill(1, 17 << 20)).await.unwrap();
+    let began = Instant::now();
+    let mut n = 2;
+    while salt() == before {
+        assert!(began.elapsed() < Duration::from_secs(20), "the log goes on");
+        house.writer.run_long(fill(n, 100)).await.unwrap();
+        n += 1;
+    }
+    let count = move |group: &mut Group<'_>| -> Result<i64, StoreError> {
+        Ok(group.db.query_row("SELECT count(*) FROM chains", [], |row| row.get(0))?)
+    };
+    assert_eq!(house.writer.run_plain(count).await.unwrap(), n);
+    house.writer.close().await;
+    assert!(!house.log().exists(), "whoever closes last leaves no log");
+}
