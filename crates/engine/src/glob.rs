@@ -186,6 +186,24 @@ mod tests {
             assert_eq!(matches(pattern, text), fits, "`{pattern}` on `{text}`");
         }
     }
+
+    #[test]
+    fn a_class_holds_what_its_name_says() {
+        #[rustfmt::skip]
+        let cases = [
+            ("alnum", "aZ7", "-_ "),  ("alpha", "aZ", "7-"),     ("ascii", "a~ ", ""),
+            ("blank", " \t", "\na"),  ("cntrl", "\x01\n", "a "), ("digit", "07", "a-"),
+            ("graph", "a!", " \n"),   ("lower", "az", "AZ1"),    ("print", "a !", "\n"),
+            ("punct", "!-_", "a1 "),  ("space", " \n\x0b", "a"), ("upper", "AZ", "az1"),
+            ("word", "a_7", "- "),    ("xdigit", "0fF", "g-"),
+        ];
+        for (class, within, beyond) in cases {
+            let fits = |letter: char| matches(&format!("[[:{class}:]]"), &letter.to_string());
+            assert!(within.chars().all(fits), "{class} holds all of {within:?}");
+            assert!(!beyond.chars().any(fits), "{class} holds none of {beyond:?}");
+        }
+    }
+
     #[test]
     fn a_set_is_one_character() {
         #[rustfmt::skip]

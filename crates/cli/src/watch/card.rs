@@ -1,6 +1,6 @@
 //! Cards: an ask with what a person needs to know about it, the worst first.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use portcullis_approval::Moment;
 use serde_json::Value;
@@ -140,23 +140,28 @@ pub fn rank(tier: &str) -> usize {
 
 /// The acts of a verdict, the worst first.
 fn acts(verdict: &Value, command: &str, is_command: bool) -> Vec<Act> {
-    let mut acts: Vec<Act> =
-        list(verdict, "acts").iter().map(|act| read_act(act, command, is_command)).collect();
-    acts.sort_by_key(|act| rank(act.tier));
-    // A wrapper and what it runs are the same words: they are shown once, with all they do.
-    let mut merged: Vec<Act> = Vec::with_capacity(acts.len());
-    let mut places = HashMap::new();
-    for act in acts {
-        let place = *places.entry(act.span).or_insert(merged.len());
-        match merged.get_mut(place).filter(|_| is_command) {
+    let mut merged: Vec<Act> = Vec::new();
+    for value in list(verdict, "acts") {
+        let act = read_act(value, command, is_command);
+        // A wrapper and what it runs are the same words: they are shown once, with all they do.
+        let is_run = !list(value, "via").is_empty();
+        let (start, end) = act.span;
+        let holds = |known: &&mut Act| {
+            known.span == act.span || is_run && known.span.0 <= start && end <= known.span.1
+        };
+        match merged.iter_mut().find(holds).filter(|_| is_command) {
             None => merged.push(act),
             Some(known) => {
                 let is_new = |effect: &String| !known.effects.contains(effect);
                 let more: Vec<String> = act.effects.into_iter().filter(is_new).collect();
                 known.effects.extend(more);
+                if rank(act.tier) < rank(known.tier) {
+                    known.tier = act.tier;
+                }
             }
         }
     }
+    merged.sort_by_key(|act| rank(act.tier));
     merged
 }
 
@@ -240,10 +245,10 @@ mod tests {
 
     #[test]
     fn a_wrapper_and_what_it_runs_are_one() {
-        let act = |tier: &str, effects: Value| json!({ "span": [0, 9], "tier": tier, "effects": effects });
         let verdict = json!({ "acts": [
-            act("review", json!([{ "effect": "read" }, { "effect": "delete", "target": "x" }])),
-            act("destructive", json!([{ "effect": "escalate" }, { "effect": "read" }])),
+            { "span": [0, 9], "tier": "review", "effects": [{ "effect": "escalate" }, { "effect": "read" }] },
+            { "span": [5, 9], "tier": "destructive", "via": ["sudo"],
+              "effects": [{ "effect": "read" }, { "effect": "delete", "target": "x" }] },
         ] });
         let acts = acts(&verdict, "sudo rm x", true);
         assert_eq!(acts.len(), 1);

@@ -84,10 +84,29 @@ impl Bench<'_> {
     /// How a directory is meant in which something is done under names that are not told: as the
     /// whole tree, but what is done in the whole workspace is not done to each of its files.
     fn inside(&self, place: &Place) -> Meant {
+        if self.is_workspace(place) { Meant::Search } else { Meant::Tree }
+    }
+
+    /// How a gate takes a file that is held: what only searches the whole workspace, or all that
+    /// lies in it, is not known to touch each of its files.
+    pub(super) fn as_gated(&self, held: &Held, facts: &Facts) -> Meant {
+        let all = || Place {
+            normalised: held.place.normalised.strip_suffix("/*").unwrap_or_default().to_owned(),
+            resolved: None,
+        };
+        match held.meant {
+            _ if held.access == Access::Write || !facts.is_read_only => held.meant,
+            Meant::Tree if self.is_workspace(&held.place) => Meant::Search,
+            Meant::PatternTree if self.is_workspace(&all()) => Meant::Pattern,
+            Meant::Tree | Meant::PatternTree | Meant::File | Meant::Search | Meant::Pattern => {
+                held.meant
+            }
+        }
+    }
+
+    fn is_workspace(&self, place: &Place) -> bool {
         let is_root = |path: &str| path == &*self.ground.root || self.is_root(path);
-        let is_workspace =
-            is_root(&place.normalised) || place.resolved.as_deref().is_some_and(is_root);
-        if is_workspace { Meant::Search } else { Meant::Tree }
+        is_root(&place.normalised) || place.resolved.as_deref().is_some_and(is_root)
     }
 
     fn is_root(&self, path: &str) -> bool {
@@ -109,6 +128,9 @@ impl Bench<'_> {
             });
             held.extend(held_place);
         };
+        if touched.is_pattern {
+            return add(Some(place.clone()), Meant::PatternTree);
+        }
         let sources = sources(facts);
         let is_deep = touched.is_deep || sources.iter().any(|source| source.is_deep);
         // A directory that is there for certain gets what lands in it and is not replaced.
@@ -118,9 +140,6 @@ impl Bench<'_> {
                     .directory
                     .as_deref()
                     .is_some_and(|cwd| place::is_within(cwd, &place.normalised)));
-        if touched.is_pattern {
-            return add(Some(place.clone()), Meant::PatternTree);
-        }
         if !is_there {
             add(Some(place.clone()), if is_deep { Meant::Tree } else { Meant::Search });
         }

@@ -19,7 +19,7 @@ impl Bench<'_> {
         if self.spec.kind == ToolKind::Shell {
             return self.held(facts).into_iter().find_map(|held| {
                 let is_write = held.access == Access::Write;
-                self.shut_out(&held.place, held.meant, is_write, &held.written)
+                self.shut_out(&held.place, self.as_gated(&held, facts), is_write, &held.written)
             });
         }
         let perhaps: Vec<Touched> =

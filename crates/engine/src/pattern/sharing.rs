@@ -75,10 +75,17 @@ pub fn may_share(given: &[&str], listed: &[Listed<'_>], is_deep: bool) -> bool {
 }
 
 /// Whether two patterns for one name may meet. Of two that only say how names end, one must fit
-/// the plainest name of the other: `*.rs` is not meant by `*.t*`, though `a.t.rs` fits both.
+/// the plainest name of the other: `*.rs` is not meant by `*.t*`, though `a.t.rs` fits both. Who
+/// leaves the end open means a listed end only where he begins to write it: `*.p*` means `*.pem`,
+/// and `src/*` means what lies there and no kind of file.
 fn meets(given: &str, listed: &str) -> bool {
     let is_plain = |end: &str| !end.is_empty() && !is_open(end);
     match (given.strip_prefix('*'), listed.strip_prefix('*')) {
+        (_, Some(end)) if is_plain(end) && given.ends_with('*') => {
+            let begun = given.trim_end_matches('*');
+            let mut begins = end.char_indices().map(|(at, _)| end.get(..at).unwrap_or_default());
+            begins.any(|begin| !begin.is_empty() && begun.ends_with(begin)) || begun.ends_with(end)
+        }
         (Some(end), Some(_)) if is_plain(end) => glob::matches(listed, &format!("x{end}")),
         (Some(_), Some(end)) if is_plain(end) => glob::matches(given, &format!("x{end}")),
         _ => share_a_name(given, listed),
@@ -128,7 +135,10 @@ mod tests {
             ("*",        "secret/**",    false, false), ("*",       "secret/**",    true,  true),
             ("*/x",      ".ssh/**",      false, false), (".s*/x",   ".ssh/**",      false, true),
             ("src/*",    "secret/**",    true,  false), ("*.p*",    "**/*.pem",     false, true),
-            ("*.md",     "**/*.pem",     false, false), ("*",       "**/*.pem",     false, true),
+            ("*.md",     "**/*.pem",     false, false), ("*",       "**/*.pem",     false, false),
+            ("*.p?m",    "**/*.pem",     false, true),  ("*.*",     "**/*.pem",     false, true),
+            ("a.pem*",   "**/*.pem",     false, true),  ("Make*",   "**/*.pem",     false, false),
+            ("src/*",    "src/*.pem",    false, false), ("src/*.p*","src/*.pem",    false, true),
             ("*.js",     "**/.ssh/**",   true,  false), ("*.rs",    "*.t*",         false, false),
             (".ss?",     "**/.ssh/**",   true,  true),  ("*.tar.gz","**/*.gz",      false, true),
             ("a/*/c",   "**/b/**",      false, true),
