@@ -84,7 +84,8 @@ fn meets(given: &str, listed: &str) -> bool {
         (_, Some(end)) if is_plain(end) && given.ends_with('*') => {
             let begun = given.trim_end_matches('*');
             let mut begins = end.char_indices().map(|(at, _)| end.get(..at).unwrap_or_default());
-            begins.any(|begin| !begin.is_empty() && begun.ends_with(begin)) || begun.ends_with(end)
+            // A dot alone begins any ending.
+            begins.any(|begin| begin.len() > 1 && begun.ends_with(begin)) || begun.ends_with(end)
         }
         (Some(end), Some(_)) if is_plain(end) => glob::matches(listed, &format!("x{end}")),
         (Some(_), Some(end)) if is_plain(end) => glob::matches(given, &format!("x{end}")),
@@ -136,7 +137,7 @@ mod tests {
             ("*/x",      ".ssh/**",      false, false), (".s*/x",   ".ssh/**",      false, true),
             ("src/*",    "secret/**",    true,  false), ("*.p*",    "**/*.pem",     false, true),
             ("*.md",     "**/*.pem",     false, false), ("*",       "**/*.pem",     false, false),
-            ("*.p?m",    "**/*.pem",     false, true),  ("*.*",     "**/*.pem",     false, true),
+            ("*.p?m",    "**/*.pem",     false, true),  ("a.*",     "**/*.pem",     false, false),
             ("a.pem*",   "**/*.pem",     false, true),  ("Make*",   "**/*.pem",     false, false),
             ("src/*",    "src/*.pem",    false, false), ("src/*.p*","src/*.pem",    false, true),
             ("*.js",     "**/.ssh/**",   true,  false), ("*.rs",    "*.t*",         false, false),
