@@ -331,7 +331,7 @@ mod tests {
         let shown = [
             ("/proc/self/cwd/x", Some("/w/x")), ("/proc/1/root/etc/x", Some("/etc/x")), ("/proc/1/cwd/x", None),
             ("/proc/self/task/7/cwd", Some("/w/")), ("/proc/self/fd/../cwd/x", Some("/w/x")), ("/proc/self/environ", None),
-            ("/dev/fd/../cwd/x", Some("/w/x")), ("/dev/fd/3", None), ("/work/proc/x", None),
+            ("/dev/fd/../cwd/x", Some("/w/x")), ("/dev/fd/3", None), ("/srv/proc/x", None),
         ];
         for (path, want) in shown {
             assert_eq!(through_process(path, "/w").as_deref(), want, "`{path}`");
