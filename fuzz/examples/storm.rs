@@ -1,80 +1,121 @@
-//! Verdicts by the million: inputs that the guided target `judge` collected, and the commands of
-//! the engine's lists and tables, changed by chance.
+//! Inputs by the million: what the guided targets collected, their seeds, and the commands of the
+//! engine's lists and tables, changed by chance.
 //!
 //! The fuzzer's own book-keeping takes most of a guided run, so this one is built without
-//! coverage and keeps no books: it takes an input, changes it in a few places, judges it, and
-//! goes on. What it must hold is what `judge` holds. Arguments: how many, where chance begins,
-//! and the directories of inputs.
+//! coverage and keeps no books: it takes an input, changes it in a few places, tries it, and
+//! goes on. What must hold is what holds for the target. Arguments: the target, how many, where
+//! chance begins, the longest input, the dictionary, and the directories of inputs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use portcullis_fuzz::try_verdict;
+use portcullis_fuzz::memory::Watched;
+use portcullis_fuzz::{TARGETS, Target};
+use serde_json::Value;
+
+#[global_allocator]
+static ALLOCATOR: Watched = Watched;
 
 /// Nothing of this length may take longer, even on a busy machine.
 const SLOWEST: Duration = Duration::from_secs(2);
 
-/// The longest input; short ones give the most verdicts.
-const LENGTH: usize = 160;
+/// What is asked for.
+struct Order {
+    target: Target,
+    count: u64,
+    seed: u64,
+    longest: usize,
+    words: Vec<Vec<u8>>,
+    inputs: Vec<Vec<u8>>,
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [count, seed, directories @ ..] = arguments.as_slice() else {
-        eprintln!("usage: storm COUNT SEED DIRECTORY…");
+    let Some(order) = order(&arguments) else {
+        eprintln!(
+            "usage: storm TARGET COUNT SEED LONGEST DICTIONARY DIRECTORY… (with inputs in them)"
+        );
         return ExitCode::from(2);
     };
-    let (Ok(count), Ok(seed)) = (count.parse::<u64>(), seed.parse::<u64>()) else {
-        eprintln!("COUNT and SEED are numbers");
-        return ExitCode::from(2);
-    };
-    let inputs = collect(directories);
-    let words = words(include_str!("../tokens.dict"));
-    if inputs.is_empty() {
-        eprintln!("no inputs in {directories:?}; run the target `judge` first");
-        return ExitCode::from(2);
-    }
     let began = Instant::now();
-    let mut chance = Chance(seed.wrapping_mul(2).wrapping_add(1));
+    let mut chance = Chance(order.seed.wrapping_mul(2).wrapping_add(1));
     let mut slowest = Duration::ZERO;
-    for done in 0..count {
-        let input = change(&inputs, &words, &mut chance);
+    let (name, try_input) = order.target;
+    for done in 0..order.count {
+        let mut input = change(&order.inputs, &order.words, &mut chance);
+        input.truncate(order.longest);
         let start = Instant::now();
-        let broke = catch_unwind(AssertUnwindSafe(|| try_verdict(&input))).is_err();
+        let broke = catch_unwind(AssertUnwindSafe(|| try_input(&input))).is_err();
         let took = start.elapsed();
         slowest = slowest.max(took);
         if broke || took > SLOWEST {
-            println!("input {done} took {took:?} and broke: {broke}: {}", input.escape_ascii());
+            println!(
+                "{name}: input {done} took {took:?} and broke: {broke}: {}",
+                input.escape_ascii()
+            );
             return ExitCode::FAILURE;
         }
     }
     println!(
-        "{count} inputs made of {} from seed {seed}, each judged twice, in {:.0?}; the slowest took {slowest:.1?}; nothing broke",
-        inputs.len(),
+        "{name}: {} inputs made of {} from seed {}, in {:.0?}; the slowest took {slowest:.1?}; \
+         nothing broke",
+        order.count,
+        order.inputs.len(),
+        order.seed,
         began.elapsed()
     );
     ExitCode::SUCCESS
 }
 
-/// What the directories hold: every line of a list, every command of a table, every other file.
-fn collect(directories: &[String]) -> Vec<Vec<u8>> {
+/// What the arguments ask for, if they can be understood and there is something to begin with.
+fn order(arguments: &[String]) -> Option<Order> {
+    let [target, count, seed, longest, dictionary, directories @ ..] = arguments else {
+        return None;
+    };
     let mut inputs = Vec::new();
     for directory in directories {
-        let Ok(entries) = std::fs::read_dir(Path::new(directory)) else { continue };
-        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.sort();
-        for path in paths {
-            let Ok(bytes) = std::fs::read(&path) else { continue };
-            let text = String::from_utf8_lossy(&bytes);
-            match path.extension().and_then(|extension| extension.to_str()) {
-                Some("txt") => inputs.extend(text.lines().map(|line| seed(line.into()))),
-                Some("toml") => inputs.extend(text.lines().filter_map(command).map(seed)),
-                _ => inputs.push(bytes),
-            }
+        collect(Path::new(directory), &mut inputs);
+    }
+    let order = Order {
+        target: TARGETS.into_iter().find(|(name, _)| name == target)?,
+        count: count.parse().ok()?,
+        seed: seed.parse().ok()?,
+        longest: longest.parse().ok()?,
+        words: words(&std::fs::read_to_string(dictionary).ok()?),
+        inputs,
+    };
+    (!order.inputs.is_empty() && !order.words.is_empty()).then_some(order)
+}
+
+/// What a directory and those in it hold: every line of a list, every command of a table, every
+/// body of a conversation, every other file.
+fn collect(directory: &Path, inputs: &mut Vec<Vec<u8>>) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            collect(&path, inputs);
+            continue;
+        }
+        let Ok(bytes) = std::fs::read(&path) else { continue };
+        let text = String::from_utf8_lossy(&bytes);
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("txt") => inputs.extend(text.lines().map(|line| seed(line.into()))),
+            Some("toml") => inputs.extend(text.lines().filter_map(command).map(seed)),
+            Some("jsonl") => inputs.extend(text.lines().flat_map(bodies)),
+            _ => inputs.push(bytes),
         }
     }
-    inputs
+}
+
+/// What is sent in one step of a conversation.
+fn bodies(line: &str) -> Vec<Vec<u8>> {
+    let step: Value = serde_json::from_str(line).unwrap_or_default();
+    let sent = ["body", "send"].into_iter().filter_map(|name| step.get(name));
+    sent.map(|body| body.as_str().map_or_else(|| body.to_string(), str::to_owned).into()).collect()
 }
 
 /// The command of one line of a table, if it has one.
@@ -151,7 +192,6 @@ fn change(inputs: &[Vec<u8>], words: &[Vec<u8>], chance: &mut Chance) -> Vec<u8>
             }
         }
     }
-    input.truncate(LENGTH);
     input
 }
 

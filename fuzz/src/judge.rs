@@ -1,4 +1,4 @@
-//! What must hold for every verdict, shared by the guided target `judge` and the storm.
+//! Every call gets a verdict under every policy, and the laws of verdicts hold for it.
 //!
 //! The first byte of an input says how to read the rest: two bits for the shell, one for a call
 //! that is written as JSON, five for the policy and the mode. Seeds begin with `0`: bash, a command.
@@ -55,7 +55,7 @@ const MODES: [Mode; 5] =
 ///
 /// # Panics
 /// If a law of verdicts does not hold for it.
-pub fn try_verdict(data: &[u8]) {
+pub fn try_input(data: &[u8]) {
     let (&how, text) = data.split_first().unwrap_or((&b'0', &[]));
     let dialect = match how & 0b11 {
         1 => Dialect::Sh,

@@ -3,6 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use portcullis_fuzz::try_verdict;
+use portcullis_fuzz::judge;
 
-fuzz_target!(|data: &[u8]| try_verdict(data));
+fuzz_target!(|data: &[u8]| judge::try_input(data));

@@ -2,22 +2,7 @@
 
 #![no_main]
 
-mod input;
-
 use libfuzzer_sys::fuzz_target;
-use portcullis_shell::hazards;
+use portcullis_fuzz::parse;
 
-fuzz_target!(|data: &[u8]| {
-    let (reader, text) = input::split(data);
-    match reader.parse(text) {
-        Ok(tree) => assert_eq!(tree.source(), text),
-        Err(refusal) => {
-            assert!(refusal.span.start <= refusal.span.end, "{refusal:?}");
-            assert!(refusal.span.end as usize <= text.len(), "{refusal:?}");
-            assert!(!refusal.message.is_empty());
-        }
-    }
-    for hazard in hazards(text) {
-        assert!(!hazard.span.is_empty() && hazard.span.end as usize <= text.len());
-    }
-});
+fuzz_target!(|data: &[u8]| parse::try_input(data));

@@ -2,31 +2,7 @@
 
 #![no_main]
 
-mod input;
-#[path = "../../crates/shell/tests/laws/spans.rs"]
-mod spans;
-
 use libfuzzer_sys::fuzz_target;
-use portcullis_shell::{Reader, print};
+use portcullis_fuzz::print_parse;
 
-fuzz_target!(|data: &[u8]| {
-    let (reader, text) = input::split(data);
-    let Ok(tree) = reader.parse(text) else { return };
-    if let Err(wrong) = spans::check(&tree) {
-        panic!("{wrong}");
-    }
-    let printed = print(&tree);
-    // A blank behind a `!` may go, and an interactive shell would then recall its history.
-    let reader = Reader { interactive: false, ..reader };
-    match reader.parse(&printed) {
-        Ok(again) => {
-            let (before, after) = (tree.shape(), again.shape());
-            assert!(
-                before == after,
-                "printed as {:?}\n{before}\n{after}",
-                String::from_utf8_lossy(&printed)
-            );
-        }
-        Err(refusal) => panic!("printed as {:?}: {refusal}", String::from_utf8_lossy(&printed)),
-    }
-});
+fuzz_target!(|data: &[u8]| print_parse::try_input(data));

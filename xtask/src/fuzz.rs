@@ -17,6 +17,8 @@ use crate::checkout;
 /// One input may be this long and take this long, and the process this much memory.
 const INPUT_BYTES: u32 = 256;
 const DOCUMENT_BYTES: u32 = 1024;
+/// The longest command of a storm: short ones give the most tries.
+const STORM_BYTES: u32 = 160;
 const INPUT_SECONDS: u32 = 10;
 const MEMORY_MB: u32 = 2048;
 
@@ -25,6 +27,14 @@ const DOCUMENTS: &[&str] = &["policy", "wire", "frames", "hook"];
 
 /// The targets that begin with their own seeds alone.
 const OWN: &[&str] = &["languages", "policy", "wire", "frames", "hook"];
+
+/// Where a storm finds commands besides: the reader's cases, the engine's lists and tables.
+const COMMANDS: &[&str] =
+    &["corpus/seeds", "../crates/engine/tests/everyday", "../crates/engine/tests/verdicts"];
+
+/// The bodies that the doors are sent in the conversations, and what real hosts sent their hooks.
+const CONVERSATIONS: &[&str] = &["../tests/conversations"];
+const PAYLOADS: &[&str] = &["../../shared/fixtures/hosts"];
 
 /// With fewer edges covered than this, the coverage flags did not reach the reader.
 const LEAST_COVERAGE: u64 = 200;
@@ -35,8 +45,8 @@ pub struct Arguments {
     /// How long each target runs.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Instead of the targets: so many inputs made by chance of what `judge` collected and of the
-    /// engine's own cases, judged without coverage and therefore quicker.
+    /// So many inputs for each target, made by chance of what it collected, of its seeds and of
+    /// the engine's own cases, and tried without coverage, which is quicker.
     #[arg(long, value_name = "COUNT")]
     storm: Option<u64>,
     /// Where the chance of a storm begins.
@@ -53,18 +63,17 @@ pub struct Arguments {
 /// Builds the targets, runs them one after the other and counts their executions.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let root = checkout::root();
-    if let Some(count) = arguments.storm {
-        sow(&root)?;
-        return storm(&root, count, arguments.seed);
-    }
     let known = targets(&root)?;
     for target in &arguments.targets {
         ensure!(known.contains(target), "no target `{target}`; there are {}", known.join(", "));
     }
     let chosen = if arguments.targets.is_empty() { &known } else { &arguments.targets };
 
-    let triple = host()?;
     sow(&root)?;
+    if let Some(count) = arguments.storm {
+        return chosen.iter().try_for_each(|target| storm(&root, target, count, arguments.seed));
+    }
+    let triple = host()?;
     build(&root)?;
     let mut out = std::io::stdout();
     let mut executions = 0;
@@ -132,23 +141,39 @@ fn build(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the storm without coverage, and has it judge so many inputs.
-fn storm(root: &Path, count: u64, seed: u64) -> anyhow::Result<()> {
+/// Builds the storm without coverage, and has a target try so many inputs.
+fn storm(root: &Path, target: &str, count: u64, seed: u64) -> anyhow::Result<()> {
     let fuzz = root.join("fuzz");
+    let own = [format!("corpus/{target}"), format!("seeds/{target}")];
+    let others = match target {
+        "wire" => CONVERSATIONS,
+        "hook" => PAYLOADS,
+        _ if OWN.contains(&target) => &[],
+        _ => COMMANDS,
+    };
+    let longest = if DOCUMENTS.contains(&target) { DOCUMENT_BYTES } else { STORM_BYTES };
+    let numbers = [count, seed, longest.into()].map(|number| number.to_string());
     let status = checkout::cargo()
         .args(["run", "--release", "--quiet", "--example", "storm", "--target-dir"])
         .arg(fuzz.join("target/plain"))
-        .args(["--", &count.to_string(), &seed.to_string()])
-        .args(["corpus/judge", "corpus/seeds", "seeds/judge"])
-        .args(["../crates/engine/tests/everyday", "../crates/engine/tests/verdicts"])
+        .args(["--", target])
+        .args(numbers)
+        .arg(dictionary(target))
+        .args(own)
+        .args(others)
         .current_dir(&fuzz)
         // An empty text takes the flags for coverage away.
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env("RUSTFLAGS", "")
         .status()
         .context("cannot start cargo")?;
-    ensure!(status.success(), "a verdict broke a law, or took too long");
+    ensure!(status.success(), "`{target}` broke, or took too long");
     Ok(())
+}
+
+/// The words that are typical of what a target reads.
+fn dictionary(target: &str) -> &'static str {
+    if DOCUMENTS.contains(&target) { "documents.dict" } else { "tokens.dict" }
 }
 
 /// Runs one target and returns how many inputs it executed.
@@ -160,16 +185,12 @@ fn fuzz(root: &Path, triple: &str, target: &str, arguments: &Arguments) -> anyho
             .with_context(|| format!("cannot create `{}`", directory.display()))?;
     }
     let log = artifacts.join("last.log");
-    let (words, bytes) = if DOCUMENTS.contains(&target) {
-        ("documents.dict", DOCUMENT_BYTES)
-    } else {
-        ("tokens.dict", INPUT_BYTES)
-    };
+    let bytes = if DOCUMENTS.contains(&target) { DOCUMENT_BYTES } else { INPUT_BYTES };
     let own = root.join("fuzz/seeds").join(target);
     let mut command = Command::new(program(root, triple, target));
     command
         .arg(format!("-max_total_time={}", arguments.seconds))
-        .arg(format!("-dict={}", root.join("fuzz").join(words).display()))
+        .arg(format!("-dict={}", root.join("fuzz").join(dictionary(target)).display()))
         .arg(format!("-max_len={bytes}"))
         .arg(format!("-timeout={INPUT_SECONDS}"))
         .arg(format!("-rss_limit_mb={MEMORY_MB}"))
