@@ -67,6 +67,7 @@ pub struct Entry {
     pub takes_names: Vec<String>,
     pub prints: String,
     pub hidden: Vec<String>,
+    pub tidy: Vec<String>,
     pub harmless_config: Vec<String>,
     pub when: Vec<When>,
     /// Another program's sub-command that this one stands for.
@@ -89,6 +90,8 @@ pub struct When {
     pub secrets: bool,
     /// Holds if there are fewer operands than this; 0 for no such condition.
     pub few: i64,
+    /// Holds if an operand is not known before it runs.
+    pub open: bool,
 }
 
 /// A verb of a service that is not what its name says.
@@ -152,7 +155,7 @@ pub fn programs(table: &Table, sets: &Sets, is_builtin: bool) -> Result<Vec<Prog
     Ok(programs)
 }
 
-const KEYS: [&str; 54] = [
+const KEYS: [&str; 55] = [
     "turns",
     "also_reads",
     "dashless",
@@ -166,6 +169,7 @@ const KEYS: [&str; 54] = [
     "runner",
     "prints",
     "hidden",
+    "tidy",
     "closed",
     "except",
     "fold",
@@ -295,6 +299,7 @@ fn entry(
         runner: flag(table, "runner")?,
         prints: text(table, "prints")?.unwrap_or_default(),
         hidden: words(text(table, "hidden")?.as_deref().unwrap_or_default()),
+        tidy: words(text(table, "tidy")?.as_deref().unwrap_or_default()),
         harmless_config: word_list(table, "harmless_config")?,
         when: whens(table, outer)?,
         stands_for: text(table, "as")?,
@@ -423,7 +428,7 @@ fn whens(table: &Table, outer: Option<&Entry>) -> Result<Vec<When>, String> {
         let item = item.as_table().ok_or("a `when` is no table")?;
         let known = [
             "option", "value", "operand", "first", "without", "except", "few", "fold", "effect",
-            "finding", "secrets",
+            "finding", "secrets", "open",
         ];
         if let Some(key) = item.keys().find(|key| !known.contains(&key.as_str())) {
             return Err(format!("unknown key `{key}` in `when`; known are {}", known.join(", ")));
@@ -441,6 +446,7 @@ fn whens(table: &Table, outer: Option<&Entry>) -> Result<Vec<When>, String> {
             effects: read("effect")?,
             finding: text(item, "finding")?,
             secrets: flag(item, "secrets")?,
+            open: flag(item, "open")?,
             few: item.get("few").and_then(Value::as_integer).unwrap_or_default(),
         };
         all.push(when);

@@ -215,7 +215,7 @@ impl Writer {
 }
 
 /// The lists of words that an entry holds, by the names of their fields.
-fn word_lists(entry: &Entry) -> [(&'static str, &Vec<String>); 15] {
+fn word_lists(entry: &Entry) -> [(&'static str, &Vec<String>); 16] {
     [
         ("unless", &entry.unless),
         ("target", &entry.target),
@@ -227,6 +227,7 @@ fn word_lists(entry: &Entry) -> [(&'static str, &Vec<String>); 15] {
         ("listing", &entry.listing),
         ("recurses", &entry.recurses),
         ("hidden", &entry.hidden),
+        ("tidy", &entry.tidy),
         ("dashless", &entry.dashless),
         ("leads", &entry.leads),
         ("picks", &entry.picks),
@@ -276,7 +277,7 @@ fn except(except: &Except) -> String {
 fn when(when: &When) -> String {
     format!(
         "When {{ option: &{:?}, value: &{:?}, operand: &{:?}, first: &{:?}, without: &{:?}, except: &{:?}, \
-         fold: {}, effects: Effects({}), finding: {:?}, secrets: {}, few: {} }}",
+         fold: {}, effects: Effects({}), finding: {:?}, secrets: {}, few: {}, open: {} }}",
         when.option,
         when.value,
         when.operand,
@@ -287,7 +288,8 @@ fn when(when: &When) -> String {
         effects(&when.effects),
         when.finding,
         when.secrets,
-        when.few
+        when.few,
+        when.open
     )
 }
 

@@ -24,6 +24,9 @@ pub struct Act {
     pub args: Vec<Arg>,
     /// The programs it was seen through, from the outside in.
     pub via: Vec<&'static str>,
+    /// The words before it by which another program runs it, where its own words end those: of
+    /// `npm test` in `nice -n 5 npm test` they are `nice -n 5`.
+    pub led_by: Vec<Arg>,
     /// What it does.
     pub effects: Vec<EffectOn>,
     /// Guards that the catalog or the analysis names for it, with where they fire.
@@ -45,6 +48,13 @@ pub struct Act {
     pub extras: Vec<usize>,
     /// The options that are given, as the catalog names them.
     pub options: Few<&'static str, 4>,
+    /// The names of what a search looks for and hands on: what the open words of the commands
+    /// stand for that it runs.
+    pub found_names: Arc<[EffectOn]>,
+    /// Names that it is told to leave out below the directories that it reads.
+    pub left_out: Vec<String>,
+    /// Whether it reads no hidden files below a directory, and none that the project leaves out.
+    pub is_tidy: bool,
     /// Files that it may change or remove where its words are not known, by what these may stand
     /// for. Only what is stricter than the mode may look at this.
     pub may_change: Vec<EffectOn>,

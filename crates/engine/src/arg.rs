@@ -280,3 +280,12 @@ fn lossless(text: &[u8]) -> String {
         Err(_) => String::from_utf8_lossy(text).into_owned(),
     }
 }
+
+/// What stands before the words of a command that end all words.
+pub(crate) fn leading<'a>(all: &'a [Arg], args: &[Arg]) -> &'a [Arg] {
+    let at = all.len().saturating_sub(args.len());
+    let (before, end) = all.split_at_checked(at).unwrap_or_default();
+    let is_same = |(one, other): (&Arg, &Arg)| one.text == other.text && one.span == other.span;
+    let is_end = end.len() == args.len() && end.iter().zip(args).all(is_same);
+    if is_end { before } else { &[] }
+}

@@ -129,6 +129,9 @@ pub struct Entry {
     pub prints: Prints,
     /// Options with which it names hidden files too.
     pub hidden: &'static [&'static str],
+    /// Options with which it reads hidden files, or those that the project leaves out, where it
+    /// does not otherwise; none for a program that reads all files.
+    pub tidy: &'static [&'static str],
     /// Settings that may be given on the command line without consequence.
     pub harmless_config: &'static [&'static str],
     /// What is added under conditions.
@@ -166,6 +169,8 @@ pub struct When {
     pub secrets: bool,
     /// There are fewer operands than this; 0 where that does not matter.
     pub few: usize,
+    /// An operand is not known before it runs.
+    pub open: bool,
 }
 
 /// A text by which a program prints.
@@ -463,6 +468,7 @@ const PLAIN: Entry = Entry {
     takes_names: &[],
     prints: Prints::Nothing,
     hidden: &[],
+    tidy: &[],
     harmless_config: &[],
     when: &[],
     subs: &[],

@@ -15,8 +15,9 @@ mod secret;
 
 use portcullis_shell::Span;
 
-pub(crate) use code::names as names_in_code;
+pub(crate) use code::files as files_in_code;
 pub(crate) use removal::{is_system, is_whole_home};
+pub(crate) use secret::expanded;
 
 use crate::act::{Act, ActKind};
 use crate::effect::{Effect, Effects};

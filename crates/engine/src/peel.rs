@@ -10,7 +10,7 @@ use portcullis_shell::{Dialect, Reader, Span};
 use crate::act::{Act, Assigned, Note};
 use crate::analysis::written::is_foreign;
 use crate::analysis::{Analysis, dashes, grave, names, picks};
-use crate::arg::{Arg, Text};
+use crate::arg::{self, Arg, Text};
 use crate::catalog::{self, Services, ValueKind, Wraps};
 use crate::effect::{Effect, EffectOn, Target};
 use crate::environment::{self, Setting};
@@ -257,6 +257,8 @@ fn take(
         act.doubt(unknown);
     }
     act.options = usage.options.iter().map(|given| given.name).collect();
+    act.is_tidy = !usage.entry.tidy.is_empty() && !usage.has_option(usage.entry.tidy);
+    act.left_out = usage.left_out().map(str::to_owned).collect();
     act.code = usage
         .values
         .iter()
@@ -363,6 +365,14 @@ fn move_to(analysis: &Analysis<'_>, act: &mut Act, usage: &Usage) {
     }
 }
 
+/// What an act gives to those that it runs.
+struct Around {
+    /// All words up to its last.
+    all: Vec<Arg>,
+    /// The names of what it finds.
+    found_names: Arc<[EffectOn]>,
+}
+
 /// Adds an act of this program and everything that it runs.
 fn run_all(
     analysis: &mut Analysis<'_>,
@@ -374,6 +384,13 @@ fn run_all(
     let (span, is_fetched) = (act.span, act.is_fetched);
     let directory = act.directory.clone();
     let foreign = foreign(&act);
+    let is_argv = |inner: &Inner| matches!(inner, Inner::Argv(..));
+    let all: Vec<Arg> = if inner.iter().any(is_argv) {
+        act.led_by.iter().chain(&act.args).cloned().collect()
+    } else {
+        Vec::new()
+    };
+    let around = Around { all, found_names: Arc::clone(&act.found_names) };
     let place = analysis.push(act);
     analysis.via.push(program);
     let exported = analysis.state.exported.clone();
@@ -382,7 +399,7 @@ fn run_all(
         if foreign.is_some() && matches!(inner, Inner::Text(..)) {
             analysis.state.exported.clone_from(&foreign);
         }
-        run(analysis, inner, span, directory.as_deref(), is_fetched);
+        run(analysis, inner, &around, span, directory.as_deref(), is_fetched);
         if foreign.is_some() {
             analysis.state.exported.clone_from(&exported);
         }
@@ -397,6 +414,7 @@ fn run_all(
 fn run(
     analysis: &mut Analysis<'_>,
     inner: Inner,
+    around: &Around,
     span: Span,
     directory: Option<&str>,
     is_fetched: bool,
@@ -422,7 +440,10 @@ fn run(
             }
             if !args.is_empty() {
                 let span = own_span(&args, span);
-                let act = Act { span, args, assignments, is_fetched, ..Act::default() };
+                let led_by = arg::leading(&around.all, &args).to_vec();
+                let found_names = Arc::clone(&around.found_names);
+                let own = Act { span, args, led_by, found_names, ..Act::default() };
+                let act = Act { assignments, is_fetched, ..own };
                 resolve(analysis, Box::new(act));
             }
             // `command cd` moves this very shell.
@@ -449,6 +470,7 @@ fn run(
             run(
                 analysis,
                 Inner::Unknown("a text that runs is not known"),
+                around,
                 span,
                 directory,
                 is_fetched,
@@ -458,7 +480,7 @@ fn run(
             if !arg.prefix().trim().is_empty()
                 && Reader::new(dialect).parse(text.as_bytes()).is_ok()
             {
-                run(analysis, Inner::Text(text, dialect), span, directory, is_fetched);
+                run(analysis, Inner::Text(text, dialect), around, span, directory, is_fetched);
             }
         }
         Inner::Unknown(message) => {

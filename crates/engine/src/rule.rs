@@ -26,7 +26,7 @@ use crate::world::World;
 pub(crate) use heads::Glance;
 pub use index::Rules;
 use index::{Contents, ToolRules};
-use paths::Meant;
+use paths::{Meant, Way};
 use words::RuleId;
 pub(crate) use words::climbs;
 
@@ -250,9 +250,22 @@ impl<'p> CallRules<'p> {
         ground: &Ground,
         world: &dyn World,
     ) -> Option<&'p Rule> {
+        self.speaks_on(outcome, place, meant, ground, world, None)
+    }
+
+    /// The same for what a reader meets on its way down from the path.
+    pub(crate) fn speaks_on(
+        &self,
+        outcome: Outcome,
+        place: &Place,
+        meant: Meant,
+        ground: &Ground,
+        world: &dyn World,
+        way: Option<Way<'_>>,
+    ) -> Option<&'p Rule> {
         self.strict(outcome, |contents| {
             let paths = contents.paths.as_deref();
-            contents.whole.or_else(|| paths?.speaks(place, meant, ground, world))
+            contents.whole.or_else(|| paths?.speaks_on(place, meant, ground, world, way))
         })
     }
 

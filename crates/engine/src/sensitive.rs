@@ -8,7 +8,8 @@ mod hint;
 mod overlap;
 mod piece;
 
-pub use overlap::{may_share, share_a_name};
+use overlap::may_share;
+pub use overlap::share_a_name;
 pub use piece::{holds_a_name, is_in_a_name, may_end, may_meet};
 
 use std::borrow::Cow;
@@ -131,7 +132,7 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
     let is_shared = |pattern: &Pattern| {
         known.is_none_or(|known| pattern.is_told_by(known))
             && pattern.concerns(access)
-            && may_share(&parts, pattern.segments)
+            && pattern.is_aimed_at(&parts)
     };
     let aims = Aims::of(&parts);
     // Each part has its own; beyond a few parts all are looked at, once.
@@ -162,6 +163,20 @@ pub fn aimed_at(glob: &str, access: Access, is_anywhere: bool) -> Option<&'stati
         .filter(|(_, pattern)| is_shared(pattern))
         .min_by_key(nearness)
         .map(|(_, pattern)| pattern)
+}
+
+/// Whether a pattern writes out enough of a name of Portcullis' own, where only the name tells:
+/// `p*` in some directory is about nothing of it.
+fn says_own(parts: &[&str], own: &[&str]) -> bool {
+    let (["**", name], Some(part)) = (own, parts.last()) else { return true };
+    let plain = |text: &str| text.bytes().filter(|byte| !is_sign(*byte)).count();
+    if let Some(own) = name.strip_suffix('*') {
+        // What stands behind our part of the name says nothing.
+        let half = own.len() / 2;
+        let mut runs = part.split(['*', '?', '[', '\\']);
+        return runs.any(|run| run.get(..half).is_some_and(|begun| own.contains(begun)));
+    }
+    plain(part) * 3 > plain(name)
 }
 
 /// The places of patterns that are filed under a segment.
@@ -289,6 +304,12 @@ impl Pattern {
     /// Paths that must not.
     pub fn counterexamples(&self) -> impl Iterator<Item = &'static str> {
         self.not.split('\u{1f}').filter(|path| !path.is_empty())
+    }
+
+    /// Whether a pattern, by its parts, aims at what this one names.
+    #[must_use]
+    pub fn is_aimed_at(&self, parts: &[&str]) -> bool {
+        (!self.denies || says_own(parts, self.segments)) && may_share(parts, self.segments)
     }
 
     fn concerns(&self, access: Access) -> bool {

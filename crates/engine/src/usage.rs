@@ -137,6 +137,12 @@ impl Usage {
         let given = self.options.iter().rev().find(|option| names.contains(&option.name))?;
         given.value.as_ref()
     }
+
+    /// The names of directories that are left out on the way to the bottom.
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        let given = self.options.iter().filter(|option| option.name == "--exclude-dir");
+        given.filter_map(|option| option.value.as_ref()?.as_known())
+    }
 }
 
 /// Reads the arguments of a program, without its name.

@@ -48,9 +48,7 @@ fn a_pattern_that_aims_at_an_example_is_found_through_the_index() {
         for path in pattern.examples().map(str::to_lowercase) {
             for glob in opened(&path) {
                 let parts: Vec<&str> = glob.split('/').filter(|part| !part.is_empty()).collect();
-                let aims = |other: &&sensitive::Pattern| {
-                    other.reads && sensitive::may_share(&parts, other.segments)
-                };
+                let aims = |other: &&sensitive::Pattern| other.reads && other.is_aimed_at(&parts);
                 if let Some(other) = sensitive::patterns().iter().find(aims) {
                     let found = sensitive::aimed_at(&glob, Access::Read, false);
                     assert!(found.is_some(), "`{glob}` aims at `{}`", other.pattern);

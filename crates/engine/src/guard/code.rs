@@ -36,6 +36,23 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.len() > 3 && word.contains(['/', '.'])).take(WORDS)
 }
 
+/// Those of them that stand there as names: between quotes, or with a directory. `entry.key` is
+/// a part of a program and no file.
+pub(crate) fn files(text: &str) -> impl Iterator<Item = &str> {
+    let is_break = |letter: char| letter.is_whitespace() || "\"'`()[]{},;=<>|&+".contains(letter);
+    let is_quote = |letter: char| matches!(letter, '"' | '\'' | '`');
+    let mut before = ' ';
+    let words = text.split_inclusive(is_break).filter_map(move |piece| {
+        let end = piece.chars().next_back().filter(|letter| is_break(*letter)).unwrap_or(' ');
+        let word = piece.strip_suffix(end).unwrap_or(piece);
+        let is_quoted = is_quote(end) || is_quote(before) && !word.starts_with('.');
+        before = end;
+        let is_name = word.contains('/') || is_quoted && word.contains('.');
+        (word.len() > 3 && is_name).then_some(word)
+    });
+    words.take(WORDS)
+}
+
 /// Words that throw a database away, in the commands of frameworks.
 fn destroys(act: &Act) -> bool {
     let text = |at: usize| act.args.get(at)?.as_known();

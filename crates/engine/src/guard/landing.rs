@@ -71,7 +71,7 @@ fn land(act: &Act, touched: &[Touched], scene: &Scene<'_>, found: &mut Findings<
                 judge(&path, Held::File, Access::Write, scene, found);
             }
             let names = if source.is_pattern {
-                expanded(path, scene)
+                expanded(path, scene.world)
             } else if is_content {
                 scene.world.names(path).map(|names| names.to_vec())
             } else {

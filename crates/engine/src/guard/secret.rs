@@ -11,6 +11,7 @@ use crate::glob;
 use crate::lists;
 use crate::place::{self, Touched};
 use crate::sensitive::{self, Access};
+use crate::world::World;
 
 const BELOW_A_HOME: &str = "reads everything below a home, secrets included";
 
@@ -137,12 +138,12 @@ fn is_wide(start: &str, scene: &Scene<'_>) -> bool {
 
 /// The files that a pattern finds, if only names in one directory are open and the world knows
 /// them.
-pub(super) fn expanded(path: &str, scene: &Scene<'_>) -> Option<Vec<String>> {
+pub(crate) fn expanded(path: &str, world: &dyn World) -> Option<Vec<String>> {
     let (directory, name) = path.rsplit_once('/')?;
     if sensitive::is_open(directory) || has_stars(name) {
         return None;
     }
-    let names = scene.world.names(if directory.is_empty() { "/" } else { directory })?;
+    let names = world.names(if directory.is_empty() { "/" } else { directory })?;
     let pattern = name.to_lowercase();
     let is_found = |known: &&String| {
         known.starts_with('.') == pattern.starts_with('.')
@@ -202,7 +203,7 @@ pub(super) fn judge(
                 below.is_some_and(|(start, _)| !is_wide(start, scene) && !is_system(start));
             let aimed = sensitive::aimed_at(path, access, is_anywhere);
             if !aimed.is_some_and(|pattern| pattern.denies)
-                && let Some(files) = expanded(path, scene)
+                && let Some(files) = expanded(path, scene.world)
             {
                 for file in files {
                     judge(&file, Held::File, access, scene, found);

@@ -1,6 +1,7 @@
 //! What allow rules and the workspace say about one act, and what it is about.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::{Bench, Facts};
 use crate::act::{Act, ActKind};
@@ -127,7 +128,13 @@ impl<'a> Bench<'a> {
     fn covering_command<'r>(&self, rules: &CallRules<'r>, facts: &Facts) -> Option<&'r Rule> {
         let act = &facts.act;
         act.program()?;
-        if !self.is_within_rules(facts) || !has_covered_assignments(act) {
+        if !self.is_within_rules(facts) {
+            return None;
+        }
+        if let Some(rule) = covering_whole(rules, act) {
+            return Some(rule);
+        }
+        if !has_covered_assignments(act) {
             return None;
         }
         let args = known(act);
@@ -257,6 +264,36 @@ impl<'a> Bench<'a> {
         };
         value.map(scalars).unwrap_or_default()
     }
+}
+
+/// The rule that covers a command by all words that are written: with the variables that are set
+/// for it, or with the program that runs it. It must name these, and the program that they lead to.
+fn covering_whole<'r>(rules: &CallRules<'r>, act: &Act) -> Option<&'r Rule> {
+    let has_set = !has_covered_assignments(act);
+    if act.led_by.is_empty() && !has_set {
+        return None;
+    }
+    let mut set: Vec<String> = Vec::new();
+    let led: HashSet<&str> = if has_set {
+        act.led_by.iter().filter_map(Arg::as_known).collect()
+    } else {
+        HashSet::new()
+    };
+    for assigned in act.assignments.iter().filter(|_| has_set) {
+        let word = [&assigned.name, "=", assigned.value.as_deref()?].concat();
+        if !led.contains(word.as_str()) {
+            set.push(word);
+        }
+    }
+    let led = act.led_by.iter().map(Arg::as_written);
+    let own = act.args.iter().map(Arg::as_written);
+    let args: Vec<Option<&str>> =
+        set.iter().map(|word| Some(word.as_str())).chain(led).chain(own).collect();
+    let before = set.len() + act.led_by.len();
+    let extras: Vec<usize> =
+        (0..=before).chain(act.extras.iter().map(|place| place + before)).collect();
+    let (extras, behind) = (&*extras, Behind::Nothing);
+    rules.covers_command(&Command { args: &args, others: &[], extras, raw: "", behind })
 }
 
 /// The beginning of a text that a message quotes.

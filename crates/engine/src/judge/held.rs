@@ -7,10 +7,19 @@
 use super::facts::is_stream;
 use super::{Bench, Facts};
 use crate::act::Act;
-use crate::effect::{Below, Effect, Target};
+use crate::arg::{Arg, Text};
+use crate::effect::{Below, Effect, EffectOn, Target};
+use crate::guard;
 use crate::lists;
 use crate::place::{self, Place, Touched};
-use crate::rule::paths::Meant;
+use crate::rule::paths::{Meant, Way};
+use crate::sensitive;
+
+/// So many files are held one by one before patterns are held alone.
+const MOST_FOUND: usize = 2048;
+
+/// Any name in a directory.
+const ANY: &str = "/?*";
 
 /// One file, or some, of an act.
 #[derive(Clone, Debug)]
@@ -23,6 +32,8 @@ pub(super) struct Held {
     pub(super) access: Access,
     /// What the act writes for them.
     pub(super) written: String,
+    /// Whether it is a word of inline code, which may name no file at all.
+    pub(super) is_word: bool,
 }
 
 /// What is done to files, as rules and gates tell it apart.
@@ -40,37 +51,86 @@ impl Bench<'_> {
     /// The files of an act, wherever it may run.
     pub(super) fn held(&self, facts: &Facts) -> Vec<Held> {
         let act = &facts.act;
+        let searched = self.only_searched(facts);
         let mut held = Vec::new();
         for touched in facts.touched.iter().filter(|touched| !is_stream(touched)) {
-            self.hold(touched, facts, &mut held);
+            self.hold(touched, facts, searched, &mut held);
         }
         if !act.perhaps_in.is_empty() {
             for touched in self.ground.perhaps(act, &facts.touched, self.world) {
-                self.hold(&touched, facts, &mut held);
+                self.hold(&touched, facts, searched, &mut held);
             }
         }
         for on in &act.effects {
-            if let Target::Unknown(pattern) = &on.target {
+            let Target::Unknown(pattern) = &on.target else { continue };
+            let is_found = !act.found_names.is_empty() && pattern.ends_with("/*");
+            if is_found {
+                self.hold_found_names(on, facts, &mut held);
+            } else {
                 self.hold_unknown(pattern, access(on.effect, on.is_listing), act, &mut held);
             }
         }
         let may_change = self.ground.touched_by(act, &act.may_change, self.world);
         for touched in may_change.iter().filter(|touched| !is_stream(touched)) {
-            self.hold(touched, facts, &mut held);
+            self.hold(touched, facts, searched, &mut held);
         }
+        self.hold_words(act, &mut held);
         held
     }
 
-    fn hold(&self, touched: &Touched, facts: &Facts, held: &mut Vec<Held>) {
+    /// What a search hands to a command that it runs: the files whose names it looks for.
+    fn hold_found_names(&self, on: &EffectOn, facts: &Facts, held: &mut Vec<Held>) {
+        let names = facts
+            .act
+            .found_names
+            .iter()
+            .map(|name| EffectOn { target: name.target.clone(), ..on.clone() });
+        let names: Vec<EffectOn> = names.collect();
+        for touched in self.ground.touched_by(&facts.act, &names, self.world) {
+            self.hold(&touched, facts, None, held);
+        }
+    }
+
+    /// The names in inline code: what is done to the files is not known.
+    fn hold_words(&self, act: &Act, held: &mut Vec<Held>) {
+        let names = act.code.iter().flat_map(|text| guard::files_in_code(text));
+        let directory = act.directory.as_deref().unwrap_or("/");
+        for name in names {
+            let Some(place) = self.ground.place(name, directory, self.world) else { continue };
+            for access in [Access::Read, Access::Write] {
+                let (place, written) = (place.clone(), name.to_owned());
+                held.push(Held { place, meant: Meant::File, access, written, is_word: true });
+            }
+        }
+    }
+
+    /// How deny and ask rules and gates look a file up that is held.
+    pub(super) fn way<'f>(&'f self, held: &Held, facts: &'f Facts) -> Option<Way<'f>> {
+        let goes_down = matches!(held.meant, Meant::Tree | Meant::PatternTree);
+        (goes_down && held.access == Access::Read)
+            .then_some(Way { world: self.world, left_out: &facts.act.left_out })
+    }
+
+    fn hold(&self, touched: &Touched, facts: &Facts, searched: Option<&str>, held: &mut Vec<Held>) {
         let Some(place) = &touched.place else { return };
         let access = access(touched.effect, touched.is_listing);
         let is_write = access == Access::Write;
+        // What is removed in a directory by its names is held under those.
+        if touched.effect == Effect::Delete && touched.below == Below::Named {
+            return;
+        }
         if is_write && touched.below == Below::Named && !is_elsewhere(&facts.act, &touched.written)
         {
             return self.land(place, touched, facts, held);
         }
+        if touched.is_pattern && access != Access::Named {
+            self.hold_found(place, touched, access, held);
+        }
         let meant = match (touched.is_pattern, touched.is_deep) {
             _ if access == Access::Named => Meant::File,
+            (false, true) if access == Access::Read && searched == Some(&*place.normalised) => {
+                Meant::Search
+            }
             (true, true) => Meant::PatternTree,
             (true, false) if touched.below == Below::Unnamed => Meant::PatternTree,
             (true, false) => Meant::Pattern,
@@ -78,7 +138,48 @@ impl Bench<'_> {
             (false, false) if is_write && touched.below == Below::Unnamed => self.inside(place),
             (false, false) => Meant::File,
         };
-        held.push(Held { place: place.clone(), meant, access, written: touched.written.clone() });
+        let (place, written) = (place.clone(), touched.written.clone());
+        held.push(Held { place, meant, access, written, is_word: false });
+    }
+
+    /// The files that a pattern finds, where the world knows them.
+    fn hold_found(&self, place: &Place, touched: &Touched, access: Access, held: &mut Vec<Held>) {
+        if held.len() > MOST_FOUND {
+            return;
+        }
+        let found = guard::expanded(&place.normalised, self.world);
+        for path in found.into_iter().flatten() {
+            let meant = if touched.is_deep { Meant::Tree } else { Meant::File };
+            let written = touched.written.clone();
+            let place = self.ground.place(&path, "/", self.world);
+            held.extend(place.map(|place| Held { place, meant, access, written, is_word: false }));
+        }
+    }
+
+    /// Where an act goes down from the workspace and only searches it: it leaves out what the
+    /// project leaves out, or looks for names, which are held by themselves.
+    fn only_searched<'f>(&self, facts: &'f Facts) -> Option<&'f str> {
+        let act = &facts.act;
+        let is_finder = act.base_name().is_some_and(|name| lists::FINDERS.contains(&name));
+        // What the shell finds by a pattern stands beside the search and is no part of it.
+        let is_found =
+            |arg: &Arg| matches!(arg.text, Text::Files { .. }) && !arg.prefix().starts_with('-');
+        if is_finder || act.args.iter().any(is_found) {
+            return None;
+        }
+        let deep = facts.touched.iter().filter(|one| one.is_deep && !one.is_pattern);
+        let mut places = deep.filter_map(|one| one.place.as_ref());
+        let place = places.find(|place| self.is_workspace(place))?;
+        let start = [place.normalised.trim_end_matches('/'), "/**/"].concat();
+        let mut names = facts.touched.iter().filter(|other| other.is_pattern).filter_map(|other| {
+            let pattern = other.place.as_ref()?;
+            pattern.normalised.strip_prefix(&start)
+        });
+        let is_search = match names.next() {
+            None => act.is_tidy,
+            Some(name) => sensitive::says_enough(name) && names.all(sensitive::says_enough),
+        };
+        is_search.then_some(&*place.normalised)
     }
 
     /// How a directory is meant in which something is done under names that are not told: as the
@@ -91,7 +192,7 @@ impl Bench<'_> {
     /// lies in it, is not known to touch each of its files.
     pub(super) fn as_gated(&self, held: &Held, facts: &Facts) -> Meant {
         let all = || Place {
-            normalised: held.place.normalised.strip_suffix("/*").unwrap_or_default().to_owned(),
+            normalised: of_all(&held.place.normalised).unwrap_or_default().to_owned(),
             resolved: None,
         };
         match held.meant {
@@ -125,6 +226,7 @@ impl Bench<'_> {
                 meant,
                 access: Access::Write,
                 written: written.to_owned(),
+                is_word: false,
             });
             held.extend(held_place);
         };
@@ -192,11 +294,14 @@ impl Bench<'_> {
         let mut add = |path: &str, directory: &str, meant| {
             let written = path.to_owned();
             let place = self.ground.place(path, directory, self.world);
-            held.extend(place.map(|place| Held { place, meant, access, written }));
+            held.extend(place.map(|place| Held { place, meant, access, written, is_word: false }));
         };
         if !pattern.is_empty() && !pattern.starts_with(['*', '?', '[']) {
             let is_rooted = pattern.starts_with(['/', '~']);
             let rooted = is_rooted.then_some("/");
+            // A word that is not known may be any name, where a star of the shell's says none.
+            let any = pattern.strip_suffix("/*").map(|start| [start, ANY].concat());
+            let pattern = any.as_deref().unwrap_or(pattern);
             for directory in rooted.into_iter().chain(directories().filter(|_| !is_rooted)) {
                 add(pattern, directory, Meant::PatternTree);
             }
@@ -229,6 +334,11 @@ const fn access(effect: Effect, is_listing: bool) -> Access {
         | Effect::Escalate
         | Effect::Unknown => Access::Named,
     }
+}
+
+/// The directory of which a pattern names everything.
+fn of_all(pattern: &str) -> Option<&str> {
+    pattern.strip_suffix(ANY).or_else(|| pattern.strip_suffix("/*"))
 }
 
 /// Whether a target lies on another host.

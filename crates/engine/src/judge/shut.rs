@@ -1,12 +1,12 @@
 //! What shuts an act out before any rule allows it: the lists of `[paths]`, and hopelessness.
 
 use super::facts::is_stream;
-use super::held::Access;
+use super::held::{Access, Held};
 use super::{Bench, Facts};
 use crate::effect::Effect;
 use crate::guard::{Finding, is_whole_home};
-use crate::place::{self, Place, Touched};
-use crate::rule::paths::Meant;
+use crate::place::{self, Touched};
+use crate::rule::paths::{Meant, Way};
 use crate::tool::ToolKind;
 
 impl Bench<'_> {
@@ -18,8 +18,8 @@ impl Bench<'_> {
         }
         if self.spec.kind == ToolKind::Shell {
             return self.held(facts).into_iter().find_map(|held| {
-                let is_write = held.access == Access::Write;
-                self.shut_out(&held.place, self.as_gated(&held, facts), is_write, &held.written)
+                let way = self.way(&held, facts);
+                self.shut_out(&held, self.as_gated(&held, facts), way)
             });
         }
         let perhaps: Vec<Touched> =
@@ -32,7 +32,14 @@ impl Bench<'_> {
             }
             let Some(place) = &touched.place else { continue };
             let is_write = matches!(touched.effect, Effect::Write | Effect::Delete);
-            let found = self.shut_out(place, self.meant(), is_write, what);
+            let held = Held {
+                place: place.clone(),
+                meant: self.meant(),
+                access: if is_write { Access::Write } else { Access::Read },
+                written: what.clone(),
+                is_word: false,
+            };
+            let found = self.shut_out(&held, held.meant, None);
             if found.is_some() {
                 return found;
             }
@@ -43,21 +50,23 @@ impl Bench<'_> {
     /// The list that shuts a place out.
     fn shut_out(
         &self,
-        place: &Place,
+        held: &Held,
         meant: Meant,
-        is_write: bool,
-        what: &str,
+        way: Option<Way<'_>>,
     ) -> Option<(&'static str, String)> {
         let (gates, ground, world) = (&self.policy.gates, self.ground, self.world);
-        if gates.forbids(place, meant, ground, world) {
+        let (place, what) = (&held.place, &held.written);
+        let is_write = held.access == Access::Write;
+        if gates.forbids(place, meant, ground, world, way) {
             return Some(("paths.forbidden", format!("`{what}` is forbidden")));
         }
-        if gates.denies(is_write, place, meant, ground, world) {
+        if gates.denies(is_write, place, meant, ground, world, way) {
             let list = if is_write { "paths.write" } else { "paths.read" };
             return Some((list, format!("`{what}` is on the deny list of `{list}`")));
         }
         // A name in a directory that is not known lies nowhere in particular.
         if self.policy.paths.is_jail
+            && !held.is_word
             && !ground.holds(place)
             && !place::is_within(&place.normalised, "/-")
         {

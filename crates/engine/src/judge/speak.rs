@@ -12,7 +12,6 @@ use crate::act::{Act, ActKind};
 use crate::analysis::Heard;
 use crate::arg::{Arg, Text};
 use crate::catalog;
-use crate::guard;
 use crate::lists;
 use crate::place::Place;
 use crate::rule::paths::Meant;
@@ -166,18 +165,7 @@ impl<'a> Bench<'a> {
             return Some(rule);
         }
         let held = self.held(facts);
-        held.iter().find_map(|held| self.speaking_of_held(outcome, held, patches)).or_else(|| {
-            let names = act.code.iter().flat_map(|text| guard::names_in_code(text));
-            let directory = act.directory.as_deref().unwrap_or("/");
-            names.into_iter().find_map(|name| {
-                let place = self.ground.place(name, directory, self.world)?;
-                let speaks = |rules: &CallRules<'a>| {
-                    let (ground, world) = (self.ground, self.world);
-                    rules.speaks_of_path(outcome, &place, Meant::File, ground, world)
-                };
-                speaks(&self.readers).or_else(|| speaks(&self.writers))
-            })
-        })
+        held.iter().find_map(|held| self.speaking_of_held(outcome, held, facts, patches))
     }
 
     /// The rule of the reading, writing or patching tools that speaks about a file of a command.
@@ -185,6 +173,7 @@ impl<'a> Bench<'a> {
         &self,
         outcome: Outcome,
         held: &Held,
+        facts: &Facts,
         patches: Option<&CallRules<'a>>,
     ) -> Option<&'a Rule> {
         let rules = match held.access {
@@ -194,7 +183,8 @@ impl<'a> Bench<'a> {
         };
         let patches = patches.filter(|_| held.access == Access::Write);
         [Some(rules), patches].into_iter().flatten().find_map(|rules| {
-            rules.speaks_of_path(outcome, &held.place, held.meant, self.ground, self.world)
+            let (ground, way) = (self.ground, self.way(held, facts));
+            rules.speaks_on(outcome, &held.place, held.meant, ground, self.world, way)
         })
     }
 

@@ -43,19 +43,23 @@ pub fn may_share(given: &[&str], listed: &[Listed<'_>], is_deep: bool) -> bool {
     // Row by row from the end: whether the rest of one and the rest of the other may share.
     let mut row: Vec<bool> = vec![is_deep; listed.len()];
     // What a rule names at any depth is not reached before one of its names is met.
-    if let [Listed::Deep, ..] = listed {
+    let floats = matches!(listed, [Listed::Deep, ..]);
+    if floats {
         row.iter_mut().take(2).for_each(|cell| *cell = false);
     }
     row.push(true);
     for (at, name) in given.iter().enumerate().rev() {
         // Where the shell says so, it stands for directories too.
         let is_any = *name == "**";
+        // `src/*` means what lies there, and none of the names that a rule has for any directory.
+        let says_nothing = floats && name.bytes().all(|byte| byte == b'*');
         let mut above = vec![false; listed.len() + 1];
         for (place, part) in listed.iter().enumerate().rev() {
             let get = |row: &[bool], place: usize| row.get(place).copied().unwrap_or(false);
             let is_shared = match part {
                 Listed::Deep if place + 1 == listed.len() => at < given.len(),
                 Listed::Deep => get(&above, place + 1) || get(&row, place),
+                _ if says_nothing => false,
                 _ if is_any => get(&above, place + 1) || get(&row, place) || get(&row, place + 1),
                 Listed::Name(text) => {
                     is_shown(name, text) && glob::matches(name, text) && get(&row, place + 1)
@@ -74,6 +78,18 @@ pub fn may_share(given: &[&str], listed: &[Listed<'_>], is_deep: bool) -> bool {
     row.first().copied().unwrap_or(false)
 }
 
+/// The directory, with any name in it, below which a pattern looks for a name everywhere: of
+/// `src/**/*.py` that is `src`. None for one that says nothing of the names.
+#[must_use]
+pub fn searched<'g>(given: &[&'g str]) -> Option<Vec<&'g str>> {
+    const SOME: &str = "\u{1}";
+    let deep = given.iter().position(|name| *name == "**")?;
+    let (start, behind) = given.split_at_checked(deep)?;
+    let says = |name: &&str| name.bytes().any(|byte| !matches!(byte, b'*' | b'?'));
+    let is_told = behind.last().is_some_and(says);
+    is_told.then(|| start.iter().copied().chain([SOME]).collect())
+}
+
 /// Whether two patterns for one name may meet. Of two that only say how names end, one must fit
 /// the plainest name of the other: `*.rs` is not meant by `*.t*`, though `a.t.rs` fits both. Who
 /// leaves the end open means a listed end only where he begins to write it: `*.p*` means `*.pem`,
@@ -89,8 +105,27 @@ fn meets(given: &str, listed: &str) -> bool {
         }
         (Some(end), Some(_)) if is_plain(end) => glob::matches(listed, &format!("x{end}")),
         (Some(_), Some(end)) if is_plain(end) => glob::matches(given, &format!("x{end}")),
+        (_, Some(core)) if core.strip_suffix('*').is_some_and(is_plain) => {
+            share_a_name(given, listed) && comes_near(given, core.trim_end_matches('*'))
+        }
         _ => share_a_name(given, listed),
     }
+}
+
+/// Whether a pattern writes some of a word that a name holds: all of it, where it begins or ends
+/// at a star, or a part of it between two.
+fn comes_near(given: &str, core: &str) -> bool {
+    let runs: Vec<&str> = given.split(['*', '?', '[', ']']).collect();
+    let last = runs.len().saturating_sub(1);
+    runs.iter().enumerate().any(|(at, run)| {
+        let begins = |len: usize| core.get(..len).is_some_and(|begin| run.ends_with(begin));
+        let ends = |from: usize| core.get(from..).is_some_and(|end| run.starts_with(end));
+        let is_part = run.len() > 1 && core.contains(run);
+        run.contains(core)
+            || at < last && (2..core.len()).any(begins)
+            || at > 0 && (1..core.len().saturating_sub(1)).any(ends)
+            || at > 0 && at < last && is_part
+    })
 }
 
 /// Whether a pattern names hidden files, if the other names one: a star does not begin them.
@@ -142,7 +177,11 @@ mod tests {
             ("src/*",    "src/*.pem",    false, false), ("src/*.p*","src/*.pem",    false, true),
             ("*.js",     "**/.ssh/**",   true,  false), ("*.rs",    "*.t*",         false, false),
             (".ss?",     "**/.ssh/**",   true,  true),  ("*.tar.gz","**/*.gz",      false, true),
-            ("a/*/c",   "**/b/**",      false, true),
+            ("a/*/c",    "**/b/**",      false, false), ("a/b*/c",  "**/b/**",      false, true),
+            ("a/*",      "**/b/**",      true,  false), ("b/*",     "**/b/**",      true,  true),
+            ("a*.txt",   "**/*cred*",    false, false), ("cr*.txt", "**/*cred*",    false, true),
+            ("*red*",    "**/*cred*",    false, true),  ("my-cr*",  "**/*cred*",    false, true),
+            ("**/*.md",  "b/**",         false, true),
             ("a/*",      "a/b",          false, true),  ("a/*",     "a/b/c",        false, false),
             ("a/*",      "a/b/c",        true,  true),  ("x/**/y",  "x/a/b/y",      false, true),
             ("x/*/y",    "x/*/z",        false, false), ("x/?",     "x/ab",         false, false),

@@ -127,7 +127,7 @@ fn has(act: &Act, option: &str) -> bool {
         || words.filter_map(|(at, arg)| Some((at, arg.as_known()?))).any(is_given)
 }
 
-/// The links below a place that lead out of the workspace.
+/// The links below a place that lead out of it.
 fn below(one: &Touched, ground: &Ground, world: &dyn World) -> Vec<Touched> {
     let start = one.place.as_ref().filter(|_| one.effect == Effect::Read);
     let Some(start) = start.map(|place| sensitive::split_open(&place.normalised)) else {
@@ -143,7 +143,7 @@ fn below(one: &Touched, ground: &Ground, world: &dyn World) -> Vec<Touched> {
     let links = links.map(|entry| entry.touched(&searched, ground, world));
     let leaves = |link: &Touched| {
         let real = link.place.as_ref().and_then(|place| place.resolved.as_deref());
-        real.is_none_or(|real| !ground.holds_path(real) && !is_within(real, &start))
+        real.is_none_or(|real| !is_within(real, &start))
     };
     links.filter(leaves).map(|link| Touched { is_deep: true, ..link }).collect()
 }

@@ -3,7 +3,7 @@
 use super::Paths;
 use crate::pattern::path::{Reach, alternatives};
 use crate::place::{Ground, Place};
-use crate::rule::paths::{Meant, PathIndex};
+use crate::rule::paths::{Meant, PathIndex, Way};
 use crate::world::World;
 
 /// The lists of `[paths]`.
@@ -55,8 +55,9 @@ impl Gates {
         meant: Meant,
         ground: &Ground,
         world: &dyn World,
+        way: Option<Way<'_>>,
     ) -> bool {
-        let names = |index: &PathIndex| index.speaks(place, meant, ground, world).is_some();
+        let names = |index: &PathIndex| index.speaks_on(place, meant, ground, world, way).is_some();
         // A pattern names files, and a directory is none.
         names(&self.forbidden) || !meant.is_pattern() && names(&self.forbidden_directories)
     }
@@ -69,9 +70,10 @@ impl Gates {
         meant: Meant,
         ground: &Ground,
         world: &dyn World,
+        way: Option<Way<'_>>,
     ) -> bool {
         let list = if is_write { &self.write_deny } else { &self.read_deny };
-        list.speaks(place, meant, ground, world).is_some()
+        list.speaks_on(place, meant, ground, world, way).is_some()
     }
 
     /// Whether the allow list of reads, or of writes, names the place where it really is.

@@ -6,6 +6,7 @@ use crate::catalog::ValueKind;
 use crate::effect::{Effect, EffectOn, Target};
 use crate::language::{Sql, SqlDialect, mongo_reads, sql as read_sql, sql_files};
 use crate::lists;
+use crate::usage;
 
 pub(super) fn sql(reading: &mut Reading<'_, '_>) {
     let dialect = match reading.act.base_name() {
@@ -41,7 +42,10 @@ pub(super) fn sql(reading: &mut Reading<'_, '_>) {
                     named(reading, file);
                 }
             }
-            Sql::Changes => reading.effect(Effect::Change),
+            Sql::Changes => {
+                reading.effect(Effect::Change);
+                changes_file(reading, dialect);
+            }
             Sql::Unknown => reading.unknown("SQL that is not understood"),
             Sql::Runs => {
                 reading.effect(Effect::Execute);
@@ -49,6 +53,7 @@ pub(super) fn sql(reading: &mut Reading<'_, '_>) {
             }
             Sql::Destroys => {
                 reading.effect(Effect::Change);
+                changes_file(reading, dialect);
                 let lower = text.to_ascii_lowercase();
                 let only_rows = lower.contains("delete")
                     && lower.contains("where")
@@ -60,6 +65,16 @@ pub(super) fn sql(reading: &mut Reading<'_, '_>) {
         }
     }
     fed(reading, dialect);
+}
+
+/// A database that is a file is what its statements change.
+fn changes_file(reading: &mut Reading<'_, '_>, dialect: SqlDialect) {
+    if !matches!(dialect, SqlDialect::Sqlite | SqlDialect::DuckDb) {
+        return;
+    }
+    if let Some(file) = reading.operands().first().map(usage::path) {
+        reading.act.may_change.push(EffectOn::new(Effect::Write, file));
+    }
 }
 
 /// `mongosh --eval`: what is not known to ask may do anything.

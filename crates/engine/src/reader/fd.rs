@@ -1,7 +1,7 @@
 //! `fd`: what it finds is handed to a command.
 
 use super::Reading;
-use super::file::filled;
+use super::file::{MOST_NAMES, filled};
 use crate::analysis::names;
 use crate::arg::{Arg, Text};
 use crate::catalog::ValueKind;
@@ -62,6 +62,9 @@ pub(super) fn fd(reading: &mut Reading<'_, '_>) {
         } else if names.len() == before && reading.usage.has_option(reading.usage.entry.hidden) {
             names.push(EffectOn::new(Effect::Read, Target::Pattern(format!("{start}/**/.*"))));
         }
+    }
+    if names.len() <= MOST_NAMES {
+        reading.act.found_names = names.clone().into();
     }
     reading.act.effects.extend(names);
     reading.extra();

@@ -6,7 +6,7 @@ use super::{Reading, arg_of, words};
 use crate::act::Act;
 use crate::analysis::{Dashes, Feed, names};
 use crate::arg::{Arg, Text};
-use crate::effect::{Effect, EffectOn, Target};
+use crate::effect::{Below, Effect, EffectOn, Target};
 use crate::language::{self, Run, Word};
 use crate::peel::{Inner, Where};
 use crate::sensitive;
@@ -14,6 +14,9 @@ use crate::usage;
 
 /// What stands for a place of which nothing is known but that it is one.
 const PLACE: &[u8] = b"./\0";
+
+/// So many names that are looked for are told to the commands that run for what is found.
+pub(super) const MOST_NAMES: usize = 32;
 
 /// `find`: where it starts, and what its expression does.
 pub(super) fn find(reading: &mut Reading<'_, '_>) {
@@ -49,7 +52,7 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
         removed(reading.act, &names, &starts);
     }
     if !is_listing {
-        reading.act.effects.extend(names);
+        reading.act.effects.extend(names.iter().cloned());
     }
     if is_here {
         let target = Target::Path(".".to_owned());
@@ -61,11 +64,13 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
     if !runs.is_empty() || !removes.is_empty() {
         reading.extra();
     }
+    // Where names tell what is removed, the directory stays.
+    let below = if narrows(&args) { Below::Named } else { Below::Nothing };
     for start in removes {
         let target = start.map_or(Target::Unknown(String::new()), |start| {
             Target::Path(String::from_utf8_lossy(&start).into_owned())
         });
-        let on = EffectOn { is_deep: true, ..EffectOn::new(Effect::Delete, target) };
+        let on = EffectOn { is_deep: true, below, ..EffectOn::new(Effect::Delete, target) };
         reading.act.effects.push(on);
     }
     let removes_found = |run: &Run| match run {
@@ -76,10 +81,15 @@ pub(super) fn find(reading: &mut Reading<'_, '_>) {
         Run::Shell(_) | Run::Unknown => false,
     };
     if runs.iter().any(removes_found) {
+        let of_names = names.iter().map(|name| name.target.clone()).filter(|_| narrows(&args));
+        reading.act.may_change.extend(of_names.map(|name| EffectOn::new(Effect::Delete, name)));
         for start in &starts {
             let on = EffectOn::new(Effect::Delete, start.clone());
-            reading.act.effects.push(EffectOn { is_deep: true, ..on });
+            reading.act.effects.push(EffectOn { is_deep: true, below, ..on });
         }
+    }
+    if narrows(&args) && names.len() <= MOST_NAMES {
+        reading.act.found_names = names.into();
     }
     run_found(reading, &found, runs);
     reading.take(found.facts);

@@ -228,6 +228,8 @@ fn config(reading: &mut Reading<'_, '_>) {
 
 /// Paths behind `--`, and operands that can be nothing else, are read; some are written.
 fn pathspecs(reading: &mut Reading<'_, '_>) {
+    let all = ["--no-index", "--untracked", "--no-exclude-standard", "-f", "--force"];
+    reading.act.is_tidy = !reading.usage.has_option(&all);
     let sub = reading.subs().next();
     let takes_paths = matches!(
         sub,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use super::words::RuleId;
+use crate::glob;
 use crate::pattern::path::{Anchor, PathGlob, Reach, Segment, above, below, fits, names};
 use crate::pattern::sharing::{self, Listed};
 use crate::place::{Ground, Place, is_within};
@@ -45,6 +46,45 @@ impl Meant {
     }
 }
 
+/// What a reader that goes down from a directory meets on its way.
+#[derive(Clone, Copy)]
+pub struct Way<'a> {
+    /// What is known of the disk.
+    pub world: &'a dyn World,
+    /// Names of directories that it leaves out.
+    pub left_out: &'a [String],
+}
+
+/// So many places below a directory are looked for.
+const MOST_BELOW: usize = 256;
+
+impl Way<'_> {
+    /// Whether it may meet what lies there: not if it leaves a directory out on the way, nor where
+    /// nothing of that name is known to be.
+    fn meets(&self, base: &str, below: &str) -> bool {
+        let is_left = |name: &str| self.left_out.iter().any(|left| glob::matches(left, name));
+        !names(below).any(is_left) && is_there(self.world, base, below) != Some(false)
+    }
+}
+
+/// Whether something is there, by the names that directories hold; none where that is not known.
+fn is_there(world: &dyn World, base: &str, below: &str) -> Option<bool> {
+    let mut directory = base.trim_end_matches('/').to_owned();
+    for name in names(below) {
+        let held = world.names(if directory.is_empty() { "/" } else { &directory })?;
+        // Volumes may take several spellings for one.
+        let is_it = |known: &String| known.eq_ignore_ascii_case(name);
+        if name.is_ascii() && !held.iter().any(is_it) {
+            return Some(false);
+        }
+        if !name.is_ascii() {
+            return None;
+        }
+        directory = [&directory, "/", name].concat();
+    }
+    Some(true)
+}
+
 impl PathIndex {
     /// Adds a pattern that denies or asks: letter case does not count where the volume folds it.
     pub fn insert_strict(&mut self, glob: &str, reach: Reach, rule: RuleId) {
@@ -68,7 +108,7 @@ impl PathIndex {
     /// A pattern that covers the place where it really is.
     #[must_use]
     pub fn covers(&self, place: &Place, meant: Meant, ground: &Ground) -> Option<RuleId> {
-        self.find(place.resolved.as_deref()?, meant, ground)
+        self.find(place.resolved.as_deref()?, &With { meant, ground, way: None, world: None })
     }
 
     /// A pattern that fits either form of the place, in any letter case where the volume folds it.
@@ -80,12 +120,26 @@ impl PathIndex {
         ground: &Ground,
         world: &dyn World,
     ) -> Option<RuleId> {
+        self.speaks_on(place, meant, ground, world, None)
+    }
+
+    /// The same for what a reader meets on its way down from the place.
+    #[must_use]
+    pub fn speaks_on(
+        &self,
+        place: &Place,
+        meant: Meant,
+        ground: &Ground,
+        world: &dyn World,
+        way: Option<Way<'_>>,
+    ) -> Option<RuleId> {
         if self.anchors.is_empty() {
             return None;
         }
+        let with = With { meant, ground, way, world: Some(world) };
         let resolved = place.resolved.as_deref().filter(|path| **path != *place.normalised);
-        let found = self.find_written(&place.normalised, meant, ground);
-        let found = found.or_else(|| resolved.and_then(|path| self.find(path, meant, ground)));
+        let found = self.find_written(&place.normalised, &with);
+        let found = found.or_else(|| resolved.and_then(|path| self.find(path, &with)));
         let folds = |path: &str| world.folds_case(path);
         if found.is_some() || !(folds(&place.normalised) || resolved.is_some_and(folds)) {
             return found;
@@ -104,53 +158,94 @@ impl PathIndex {
             workspace: ground.workspace.iter().map(|root| root.to_lowercase()).collect(),
             folds_names: ground.folds_names,
         };
+        let with = With { meant, ground: &ground, way, world: Some(world) };
         index
-            .find_written(&place.normalised.to_lowercase(), meant, &ground)
-            .or_else(|| resolved.and_then(|path| index.find(&path.to_lowercase(), meant, &ground)))
+            .find_written(&place.normalised.to_lowercase(), &with)
+            .or_else(|| resolved.and_then(|path| index.find(&path.to_lowercase(), &with)))
     }
 
     /// The same for a path whose links were not followed: neither are those of the root.
-    fn find_written(&self, path: &str, meant: Meant, ground: &Ground) -> Option<RuleId> {
-        let found = self.find(path, meant, ground);
+    fn find_written(&self, path: &str, with: &With<'_>) -> Option<RuleId> {
+        let ground = with.ground;
+        let found = self.find(path, with);
         let is_moved = ground.workspace.first().is_some_and(|root| **root != *ground.root);
         if found.is_some() || !is_moved {
             return found;
         }
-        self.find_from(&ground.root, path, meant, ground)
+        self.find_from(&ground.root, path, with)
     }
 
-    fn find(&self, path: &str, meant: Meant, ground: &Ground) -> Option<RuleId> {
-        let root = ground.workspace.first().map_or(&*ground.root, String::as_str);
-        self.find_from(root, path, meant, ground)
+    fn find(&self, path: &str, with: &With<'_>) -> Option<RuleId> {
+        let root = with.ground.workspace.first().map_or(&*with.ground.root, String::as_str);
+        self.find_from(root, path, with)
     }
 
-    fn find_from(&self, root: &str, path: &str, meant: Meant, ground: &Ground) -> Option<RuleId> {
+    fn find_from(&self, root: &str, path: &str, with: &With<'_>) -> Option<RuleId> {
+        let (meant, ground) = (with.meant, with.ground);
         for (anchor, index) in &self.anchors {
-            let found = below(path, *anchor, root, ground).and_then(|rest| index.find(rest, meant));
-            if found.is_some() {
-                return found;
-            }
             let base = match anchor {
-                Anchor::Absolute => continue,
+                Anchor::Absolute => None,
                 Anchor::Home => ground.home.as_deref(),
                 Anchor::Root(levels) => Some(above(root, *levels)),
             };
+            let from = From { base: base.unwrap_or("/"), with };
+            let find = |rest: &str| index.find(rest, &from);
+            if let Some(rule) = below(path, *anchor, root, ground).and_then(find) {
+                return Some(rule);
+            }
             // A pattern may name the directories above too.
             let behind = base.filter(|_| meant.is_pattern());
             let behind = behind.and_then(|base| sharing::behind(path, base));
-            let found = behind.as_deref().and_then(|rest| index.find(rest, meant));
-            if found.is_some() {
-                return found;
+            if let Some(rule) = behind.as_deref().and_then(find) {
+                return Some(rule);
             }
             let is_above = |base: &str| {
                 is_within(base, path) || meant.is_pattern() && sharing::is_above(path, base)
             };
             let holds_all = meant.is_deep() && base.is_some_and(is_above);
-            if holds_all && let Some(rule) = index.ordered.values().next() {
-                return Some(*rule);
+            if holds_all && let Some(rule) = from.first_met(index.ordered.iter()) {
+                return Some(rule);
             }
         }
         None
+    }
+}
+
+/// With what a path is looked up.
+struct With<'a> {
+    meant: Meant,
+    ground: &'a Ground,
+    /// Where it is read from the top down: what it meets there.
+    way: Option<Way<'a>>,
+    /// What is known of the disk, for patterns that deny or ask.
+    world: Option<&'a dyn World>,
+}
+
+/// The same, with the directory that the patterns of an index hang on.
+struct From<'a> {
+    base: &'a str,
+    with: &'a With<'a>,
+}
+
+impl From<'_> {
+    /// The first of these places that is met.
+    fn first_met<'k>(
+        &self,
+        mut places: impl Iterator<Item = (&'k Box<str>, &'k RuleId)>,
+    ) -> Option<RuleId> {
+        let Some(way) = &self.with.way else { return places.next().map(|(_, rule)| *rule) };
+        let mut looked = 0;
+        let mut met = places.filter(|(place, _)| {
+            looked += 1;
+            looked > MOST_BELOW || way.meets(self.base, place)
+        });
+        met.next().map(|(_, rule)| *rule)
+    }
+
+    /// Whether a place is known to be there.
+    fn is_there(&self, place: &str) -> bool {
+        let world = self.with.world.filter(|_| !place.is_empty());
+        world.is_some_and(|world| is_there(world, self.base, place) == Some(true))
     }
 }
 
@@ -207,36 +302,44 @@ impl GlobIndex {
         map.entry(key).or_insert(rule);
     }
 
-    fn find(&self, path: &str, meant: Meant) -> Option<RuleId> {
+    fn find(&self, path: &str, from: &From<'_>) -> Option<RuleId> {
+        let meant = from.with.meant;
         // Whoever removes a tree removes what lies below it.
         let is_search = matches!(meant, Meant::Search | Meant::Tree);
         if meant.is_pattern()
-            && let Some(rule) = self.find_sharing(path, meant.is_deep())
+            && let Some(rule) = self.find_sharing(path, meant.is_deep(), from)
         {
             return Some(rule);
         }
         let found = self.exact.get(path).or_else(|| self.find_below(path, is_search));
         let found = found.or_else(|| self.find_floating(path, is_search)).copied();
         found.or_else(|| self.find_rest(path, is_search)).or_else(|| {
-            (meant == Meant::Tree)
-                .then(|| {
-                    let start: Box<str> = format!("{path}/").into();
-                    let mut behind = self.ordered.range(start.clone()..);
-                    let named = behind.next();
-                    let named =
-                        named.filter(|(key, _)| key.starts_with(&*start) || path.is_empty());
-                    // A pattern may begin with the very directory: `dir/*.key`.
-                    self.ordered.get(path).or(named.map(|(_, rule)| rule))
-                })
-                .flatten()
-                .copied()
+            if meant != Meant::Tree {
+                return None;
+            }
+            // A pattern may begin with the very directory: `dir/*.key`.
+            self.ordered.get(path).copied().or_else(|| {
+                let start: Box<str> =
+                    if path.is_empty() { "".into() } else { [path, "/"].concat().into() };
+                let behind = self.ordered.range(start.clone()..);
+                from.first_met(behind.take_while(|(place, _)| place.starts_with(&*start)))
+            })
         })
     }
 
     /// A pattern that may name a file which another one, or what lies below it, names too.
-    fn find_sharing(&self, pattern: &str, is_deep: bool) -> Option<RuleId> {
+    fn find_sharing(&self, pattern: &str, is_deep: bool, from: &From<'_>) -> Option<RuleId> {
         let given: Vec<&str> = names(pattern).collect();
         let shares = |listed: &[Listed<'_>]| sharing::may_share(&given, listed, is_deep);
+        // What is looked for by its name in all directories below one means a directory of a rule
+        // only if that is known to be there.
+        let searched = sharing::searched(&given);
+        let shares_below = |place: &str, listed: &[Listed<'_>]| match &searched {
+            Some(start) if !sharing::may_share(start, listed, false) => {
+                shares(listed) && from.is_there(place)
+            }
+            Some(_) | None => shares(listed),
+        };
         let fixed: Vec<&str> =
             given.iter().copied().take_while(|name| !sharing::is_open(name)).collect();
         let start: Box<str> = fixed.join("/").into();
@@ -248,7 +351,7 @@ impl GlobIndex {
                     return true;
                 }
                 listed.push(Listed::Deep);
-                self.below.contains_key(*key) && shares(&listed)
+                self.below.contains_key(*key) && shares_below(key, &listed)
             });
         let floating = || {
             let alone = |name| [Listed::Deep, Listed::Name(name)];
@@ -256,7 +359,7 @@ impl GlobIndex {
             let within = || {
                 let mut within = self.within.iter();
                 let listed = |name| [Listed::Deep, Listed::Name(name), Listed::Deep];
-                within.find(|(name, _)| shares(&listed(name)))
+                within.find(|(name, _)| shares_below("", &listed(name)))
             };
             let ending = || {
                 let mut endings = self.extensions.iter();
@@ -265,12 +368,16 @@ impl GlobIndex {
             found.or_else(within).or_else(ending).map(|(_, rule)| *rule)
         };
         named.map(|(_, rule)| *rule).or_else(floating).or_else(|| {
-            let mut rest = self.rest.values().flatten();
-            let found = rest.find(|(segments, _)| {
+            let mut rest =
+                self.rest.iter().flat_map(|(place, all)| all.iter().map(move |one| (place, one)));
+            let found = rest.find(|(place, (segments, _))| {
                 let listed: Vec<Listed<'_>> = segments.iter().map(Listed::from).collect();
-                shares(&listed)
+                match listed.last() {
+                    Some(Listed::Deep | Listed::Fits("*")) => shares_below(place, &listed),
+                    _ => shares(&listed),
+                }
             });
-            found.map(|(_, rule)| *rule)
+            found.map(|(_, (_, rule))| *rule)
         })
     }
 

@@ -127,9 +127,11 @@ impl Reader<'_> {
         let is_path =
             |on: &EffectOn| !matches!(on.target, Target::Host(_) | Target::Named(_) | Target::None);
         let mut has_path = false;
-        for on in &mut self.usage.effects {
+        let of_options = self.usage.option_effects;
+        for (at, on) in self.usage.effects.iter_mut().enumerate() {
             if is_path(on) {
                 on.is_deep = true;
+                on.is_listing |= self.is_listing && on.effect == Effect::Read && at >= of_options;
                 has_path = true;
             }
         }
@@ -140,7 +142,8 @@ impl Reader<'_> {
                 .any(|role| matches!(role.kind, ValueKind::Read | ValueKind::Directory))
         {
             let target = Target::Path(".".to_owned());
-            let is_listing = entry.operands.iter().all(|role| role.kind != ValueKind::Read);
+            let is_listing =
+                self.is_listing || entry.operands.iter().all(|role| role.kind != ValueKind::Read);
             let on = EffectOn::new(Effect::Read, target);
             self.usage.effects.push(EffectOn { is_deep: true, is_listing, ..on });
         }
@@ -273,6 +276,9 @@ impl Reader<'_> {
             return false;
         }
         let mut operands = self.usage.operands.iter().filter_map(|&at| self.args.get(at));
+        if when.open && !operands.clone().any(|arg| arg.as_known().is_none()) {
+            return false;
+        }
         if !when.first.is_empty()
             && !operands.clone().next().is_some_and(|arg| fits_one(arg, when.first))
         {

@@ -147,6 +147,15 @@ impl<'a> Reader<'a> {
         let operands = std::mem::replace(&mut self.usage.operands, Few::new(0));
         let star = roles.iter().position(|role| role.count == '*');
         let behind = star.map_or(0, |star| roles.len() - star - 1);
+        let is_several = |place: &usize| {
+            let arg = self.args.get(*place);
+            arg.is_some_and(|arg| matches!(arg.text, Text::Any(_) | Text::Files { .. }))
+        };
+        // What stands behind those of any number stands there however many they are.
+        let has_tail = behind > 0
+            && operands.len() > behind
+            && !operands.iter().rev().take(behind).any(is_several);
+        let several: Few<bool, 8> = operands.iter().map(is_several).collect();
         let mut is_uncertain = false;
         for (at, &place) in operands.iter().enumerate() {
             let left = operands.len() - at;
@@ -158,8 +167,10 @@ impl<'a> Reader<'a> {
             let role = found.and_then(|found| roles.get(found));
             let Some(arg) = self.args.get(place) else { continue };
             // Once a word may be several, each later place may hold any later word.
-            is_uncertain |= matches!(arg.text, Text::Any(_) | Text::Files { .. });
-            if is_uncertain {
+            is_uncertain |= several.get(at).copied().unwrap_or_default();
+            if is_uncertain && !(has_tail && left <= behind) {
+                let before = if has_tail { roles.len() - behind } else { roles.len() };
+                let roles = roles.get(..before).unwrap_or_default();
                 self.any_role(roles, found.unwrap_or_default(), arg, place);
                 continue;
             }

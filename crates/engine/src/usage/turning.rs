@@ -26,11 +26,32 @@ pub(crate) fn places(usage: &Usage, words: &[Arg]) -> Vec<usize> {
         })
     };
     let own = words.iter().take(end).take_while(|word| word.as_known() != Some("--"));
-    let words = own.enumerate().map(|(at, word)| (at, word.prefix()));
-    words
-        .filter(|(at, word)| word.starts_with('-') && turns_at(*at, word))
-        .map(|(at, _)| at)
-        .collect()
+    let own = own.enumerate().map(|(at, word)| (at, word.prefix()));
+    let is_option = |at: usize, word: &str| word.starts_with('-') && turns_at(at, word);
+    let takes_address = entry.turns.contains(&ADDRESS);
+    let is_other =
+        |at: usize, word: &str| takes_address && is_address(word) && !is_value(entry, words, at);
+    own.filter(|(at, word)| is_option(*at, word) || is_other(*at, word)).map(|(at, _)| at).collect()
+}
+
+/// Among the options: an operand that is an address turns the program there.
+const ADDRESS: &str = "://";
+
+fn is_address(word: &str) -> bool {
+    let scheme = word.split_once(ADDRESS).map(|(scheme, _)| scheme);
+    word.starts_with("git@")
+        || scheme.is_some_and(|scheme| {
+            !scheme.is_empty()
+                && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+')
+        })
+}
+
+/// Whether a word belongs to the option before it, as far as is known.
+fn is_value(entry: &Entry, words: &[Arg], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| words.get(at)).map(Arg::prefix);
+    before
+        .filter(|word| word.starts_with('-') && !word.contains('='))
+        .is_some_and(|word| entry.option(word).is_none_or(|option| option.arity != Arity::None))
 }
 
 /// Whether a word is this option, in whatever form it may be written.
