@@ -307,6 +307,8 @@ impl<'g> Aim<'g> {
     }
 
     /// Whether it writes the better part of a name.
+    // INVARIANT: `overlap::comes_near` counts letters in the same way; a hint that counts fewer of
+    // a pattern, or more of a name, would say no to what fits.
     const fn says_enough_of(&self, hint: &Hint) -> bool {
         let own = self.size * 2;
         own > hint.size || own == hint.size && !self.is_loose
