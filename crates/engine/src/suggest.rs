@@ -7,10 +7,11 @@ use crate::judge::{Bench, Facts, Step, has_covered_assignments};
 use crate::mode::Mode;
 use crate::pattern::json;
 use crate::place::{self, Place};
-use crate::policy::Source;
-use crate::rule::Rule;
 use crate::tool::ToolKind;
 use crate::verdict::{Outcome, Suggestion};
+
+/// The tool that offers for commands name.
+pub(crate) const SHELL: &str = "Bash";
 
 /// How many are given.
 const SUGGESTIONS: usize = 5;
@@ -118,11 +119,8 @@ pub(crate) fn suggestions(
         }
         asking.push(facts);
     }
-    let rule = |found: &Suggestion| Rule::parse(&found.rule, Outcome::Allow, Source::Grant).ok();
-    let rules: Option<Vec<Rule>> = found.iter().map(rule).collect();
     // An offer that would not answer the question is none.
-    let helps = rules.is_some_and(|rules| bench.would_cover(rules, &asking));
-    if !helps {
+    if !bench.would_cover(&found, &asking) {
         return Vec::new();
     }
     found.truncate(SUGGESTIONS);
@@ -207,7 +205,7 @@ fn command(act: &Act) -> Option<Suggestion> {
     let words: Vec<&str> = [Some(program), before, Some(sub)].into_iter().flatten().collect();
     let words = words.join(" ");
     let covers = ["every command that begins with `", &words, "`, inside the workspace"];
-    let rule = ["Bash(", &words, ":*)"];
+    let rule = [SHELL, "(", &words, ":*)"];
     Some(Suggestion { rule: rule.concat(), covers: covers.concat() })
 }
 

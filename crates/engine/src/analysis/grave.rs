@@ -35,10 +35,11 @@ pub(crate) fn among(act: &Act, usage: &Usage) -> Option<Inner> {
 
 /// The same right behind `--`, where that does not end the words for a program of the workspace.
 pub(crate) fn behind_dashes(act: &Act) -> Option<Inner> {
+    // Few commands have any.
+    let dashes = act.args.iter().position(|arg| arg.as_known() == Some("--"))?;
     if is_own(act) {
         return None;
     }
-    let dashes = act.args.iter().position(|arg| arg.as_known() == Some("--"))?;
     let is_next = |at: &usize| act.args.get(*at).is_some_and(is_grave);
     Some(dashes + 1).filter(is_next).and_then(|at| grave(act, at))
 }
@@ -93,14 +94,18 @@ fn is_own(act: &Act) -> bool {
 }
 
 fn is_grave(arg: &Arg) -> bool {
-    let name = arg.as_known().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+    arg.as_known().is_some_and(is_grave_word)
+}
+
+fn is_grave_word(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or_default();
     lists::GRAVE.contains(&name) || name.starts_with("mkfs.")
 }
 
 /// Whether a word is a text that begins with such a program.
 fn is_grave_text(arg: &Arg) -> bool {
     let mut words = arg.as_known().unwrap_or_default().split_whitespace();
-    words.next().is_some_and(|first| is_grave(&Arg::known(first))) && words.next().is_some()
+    words.next().is_some_and(is_grave_word) && words.next().is_some()
 }
 
 /// The command that begins with the first grave word from a place on.

@@ -31,9 +31,14 @@ pub(super) fn inspect(act: &Act, scene: &Scene<'_>, found: &mut Findings<'_>) {
 
 /// The words of a program's text that may name files.
 pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
-    let is_break = |letter: char| letter.is_whitespace() || "\"'`()[]{},;=<>|&+".contains(letter);
+    let is_break = |letter: char| match letter {
+        '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | ';' | '=' | '<' | '>'
+        | '|' | '&' | '+' => true,
+        _ => letter.is_whitespace(),
+    };
     let words = text.split(is_break);
-    words.filter(|word| word.len() > 3 && word.contains(['/', '.'])).take(WORDS)
+    let has_sign = |word: &str| word.bytes().any(|byte| matches!(byte, b'/' | b'.'));
+    words.filter(move |word| word.len() > 3 && has_sign(word)).take(WORDS)
 }
 
 /// Those of them that stand there as names: between quotes, or with a directory. `entry.key` is

@@ -46,12 +46,12 @@ const OWN: [&str; 7] = [
 ];
 
 pub(super) fn inspect(act: &Act, found: &mut Findings<'_>) {
-    if is_talk(act) {
+    if is_talk(act, found) {
         found.about("self_protection", "talks to Portcullis' own listener");
     }
 }
 
-fn is_talk(act: &Act) -> bool {
+fn is_talk(act: &Act, found: &Findings<'_>) -> bool {
     if act.kind == ActKind::Redirection {
         return act.effects.iter().any(|on| {
             let (Target::Path(text) | Target::Host(text)) = &on.target else { return false };
@@ -60,7 +60,7 @@ fn is_talk(act: &Act) -> bool {
             parts.is_some_and(|(host, port)| is_here(host) && PORTS.contains(&port))
         });
     }
-    let sends = act.has(Effect::Change) || act.has(Effect::Execute) || act.has(Effect::Unknown);
+    let sends = found.effects.has_any(&[Effect::Change, Effect::Execute, Effect::Unknown]);
     let may_act = |address: &Address<'_>| {
         let is_under = |paths: &[&str]| paths.iter().any(|path| address.path.starts_with(path));
         if PORTS.contains(&address.port) { !is_under(&OPEN) } else { is_under(&OWN) }
@@ -72,14 +72,16 @@ fn is_talk(act: &Act) -> bool {
     {
         return true;
     }
-    let Some(name) = act.base_name() else { return false };
+    let Some(name) = found.base else { return false };
+    let fetches = lists::FETCHERS.contains(&name);
+    // Few programs talk at all.
+    if fetches && !sends || !fetches && !lists::TALKERS.contains(&name) {
+        return false;
+    }
     let texts: Vec<String> = act.args.iter().skip(1).flat_map(texts).collect();
     let words = || texts.iter().map(String::as_str);
-    if lists::FETCHERS.contains(&name) {
-        return sends && words().any(|word| addresses(word).any(|address| may_act(&address)));
-    }
-    if !lists::TALKERS.contains(&name) {
-        return false;
+    if fetches {
+        return words().any(|word| addresses(word).any(|address| may_act(&address)));
     }
     let names_port = words().any(|word| PORTS.contains(&word));
     words()

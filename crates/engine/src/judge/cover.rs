@@ -12,10 +12,12 @@ use crate::few::Few;
 use crate::lists;
 use crate::pattern::json;
 use crate::place::{self, NOWHERE, Place, Touched};
+use crate::policy::Source;
 use crate::rule::paths::Meant;
 use crate::rule::{Behind, CallRules, Command, Input, Rule, Rules};
+use crate::suggest;
 use crate::tool::{self, Field, ToolKind};
-use crate::verdict::Outcome;
+use crate::verdict::{Outcome, Suggestion};
 
 /// How many bytes of a command a message quotes.
 const QUOTED: usize = 80;
@@ -59,8 +61,17 @@ impl<'a> Bench<'a> {
         self.covering_by(&self.rules, &self.writers, facts)
     }
 
-    /// Whether these rules, as allow rules, would cover every one of these acts.
-    pub(crate) fn would_cover(&self, rules: Vec<Rule>, acts: &[&Facts]) -> bool {
+    /// Whether offers, each of them a rule made of one of these acts, would cover all of them.
+    pub(crate) fn would_cover(&self, offers: &[Suggestion], acts: &[&Facts]) -> bool {
+        if self.spec.kind == ToolKind::Shell {
+            // Each begins as the command does that it was made of; only the tool may have another
+            // name. Nothing needs to be built to see that.
+            let (rule, also) = (&*self.spec.rule, self.spec.also.as_deref());
+            let names = [Some(&*self.call.tool), Some(rule), also];
+            return !self.has_fault && names.contains(&Some(suggest::SHELL));
+        }
+        let rule = |offer: &Suggestion| Rule::parse(&offer.rule, Outcome::Allow, Source::Grant);
+        let Ok(rules) = offers.iter().map(rule).collect() else { return false };
         let rules = Rules::new(rules, &self.policy.tools);
         let names = tool::names(self.spec, self.call);
         let own = CallRules::new([&rules, &rules], &names);

@@ -111,6 +111,15 @@ impl Bench<'_> {
             .then_some(Way { world: self.world, left_out: &facts.act.left_out })
     }
 
+    /// Whether some file of an act may be held so; a first look that places nothing.
+    pub(super) fn may_hold(facts: &Facts, wanted: Access) -> bool {
+        let is = |effect, is_listing| access(effect, is_listing) == wanted;
+        facts.touched.iter().any(|touched| is(touched.effect, touched.is_listing))
+            || facts.act.effects.iter().any(|on| is(on.effect, on.is_listing))
+            || !facts.act.may_change.is_empty()
+            || !facts.act.code.is_empty()
+    }
+
     fn hold(&self, touched: &Touched, facts: &Facts, searched: Option<&str>, held: &mut Vec<Held>) {
         let Some(place) = &touched.place else { return };
         let access = access(touched.effect, touched.is_listing);

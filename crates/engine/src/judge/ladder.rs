@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::exec::Row;
-use super::speak::OfWords;
+use super::speak::OfAct;
 use super::{Bench, Facts};
 use crate::act::ActKind;
 use crate::guard::Finding;
@@ -31,11 +31,11 @@ impl<'a> Bench<'a> {
     }
 
     fn rungs(&self, facts: &Facts) -> Step<'a> {
-        let of_words = self.of_words(&facts.act);
-        let first = self.first_rung(facts, of_words);
+        let of_act = self.of_act(&facts.act);
+        let first = self.first_rung(facts, &of_act);
         let step = first.or_else(|| self.granted(facts)).or_else(|| self.destroyed(facts));
         let step = step.or_else(|| {
-            let rule = self.speaking(Outcome::Ask, facts, of_words)?;
+            let rule = self.speaking(Outcome::Ask, facts, &of_act)?;
             Some(self.by_rule(rule, facts, 4))
         });
         step.unwrap_or_else(|| match (&self.policy.exec, self.spec.kind) {
@@ -52,12 +52,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Rung 1: what nothing can allow.
-    fn first_rung(&self, facts: &Facts, of_words: OfWords<'a>) -> Option<Step<'a>> {
+    fn first_rung(&self, facts: &Facts, of_act: &OfAct<'a>) -> Option<Step<'a>> {
         let own = facts.findings.iter().find(|finding| finding.guard == "self_protection");
         if let Some(finding) = own {
             return Some(self.by_finding(finding, Outcome::Deny, 1));
         }
-        if let Some(rule) = self.speaking(Outcome::Deny, facts, of_words) {
+        if let Some(rule) = self.speaking(Outcome::Deny, facts, of_act) {
             return Some(self.by_rule(rule, facts, 1));
         }
         if let Some((list, message)) = self.shut(facts) {

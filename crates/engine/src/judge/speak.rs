@@ -1,6 +1,6 @@
 //! What deny and ask rules say about one act.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use portcullis_shell::Span;
 
@@ -35,6 +35,14 @@ pub(super) struct Said<'a> {
 pub(super) struct OfWords<'a> {
     asking: Option<&'a Rule>,
     denying: Option<&'a Rule>,
+}
+
+/// What rules of each outcome look at of one act, found once.
+#[derive(Debug, Default)]
+pub(super) struct OfAct<'a> {
+    words: OfWords<'a>,
+    /// Its files, once somebody asks for them.
+    held: OnceCell<Vec<Held>>,
 }
 
 impl<'a> Bench<'a> {
@@ -100,7 +108,7 @@ impl<'a> Bench<'a> {
         &self,
         outcome: Outcome,
         facts: &Facts,
-        of_words: OfWords<'a>,
+        of_act: &OfAct<'a>,
     ) -> Option<&'a Rule> {
         let said = self.said(outcome);
         if self.has_fault {
@@ -110,7 +118,7 @@ impl<'a> Bench<'a> {
             return said.whole;
         }
         if self.spec.kind == ToolKind::Shell {
-            return self.speaking_of_shell(outcome, facts, of_words);
+            return self.speaking_of_shell(outcome, facts, of_act);
         }
         if let Some(custom) = self.custom {
             return self.rules.by_custom(outcome, &**custom, &self.call.input);
@@ -145,15 +153,15 @@ impl<'a> Bench<'a> {
         &self,
         outcome: Outcome,
         facts: &Facts,
-        of_words: OfWords<'a>,
+        of_act: &OfAct<'a>,
     ) -> Option<&'a Rule> {
         let act = &facts.act;
         if self.said(outcome).is_silent {
             return None;
         }
         let (words, raw) = match outcome {
-            Outcome::Ask => (of_words.asking, self.raw.0),
-            Outcome::Allow | Outcome::Deny => (of_words.denying, self.raw.1),
+            Outcome::Ask => (of_act.words.asking, self.raw.0),
+            Outcome::Allow | Outcome::Deny => (of_act.words.denying, self.raw.1),
         };
         let said = words.or(raw);
         // Most commands name no file.
@@ -164,8 +172,26 @@ impl<'a> Bench<'a> {
         if let Some(rule) = patches.and_then(|rules| rules.whole(outcome)) {
             return Some(rule);
         }
-        let held = self.held(facts);
+        let held = if self.may_speak_of_held(outcome, facts, patches) {
+            of_act.held.get_or_init(|| self.held(facts)).as_slice()
+        } else {
+            &[]
+        };
         held.iter().find_map(|held| self.speaking_of_held(outcome, held, facts, patches))
+    }
+
+    /// Whether there are rules for what is done to a file of a command: most only read, and most
+    /// rules about files are about writing.
+    fn may_speak_of_held(
+        &self,
+        outcome: Outcome,
+        facts: &Facts,
+        patches: Option<&CallRules<'a>>,
+    ) -> bool {
+        let has = |rules: &CallRules<'a>| rules.any(outcome).is_some();
+        has(&self.readers) && Bench::may_hold(facts, Access::Read)
+            || (has(&self.writers) || patches.is_some_and(has))
+                && Bench::may_hold(facts, Access::Write)
     }
 
     /// The rule of the reading, writing or patching tools that speaks about a file of a command.
@@ -188,8 +214,13 @@ impl<'a> Bench<'a> {
         })
     }
 
+    /// What rules look at of an act.
+    pub(super) fn of_act(&self, act: &Act) -> OfAct<'a> {
+        OfAct { words: self.of_words(act), ..OfAct::default() }
+    }
+
     /// The rules that speak about the words of a command, or about its text.
-    pub(super) fn of_words(&self, act: &Act) -> OfWords<'a> {
+    fn of_words(&self, act: &Act) -> OfWords<'a> {
         let is_open = |said: Said<'_>| !said.is_silent && said.whole.is_none();
         let (asks, denies) = (is_open(self.asking), is_open(self.denying));
         if self.spec.kind != ToolKind::Shell || self.has_fault || !asks && !denies {
@@ -197,11 +228,12 @@ impl<'a> Bench<'a> {
         }
         let raw = self.raw_text(act.span);
         let first = act.args.first().and_then(Arg::as_written);
-        let base = act.last_name().filter(|base| Some(*base) != first);
-        let plain = act.last_name().and_then(plain_name);
+        let last = act.last_name();
+        let base = last.filter(|base| Some(*base) != first);
+        let plain = last.and_then(plain_name);
         // Most texts begin with the very word.
         let is_same = first.is_some_and(|first| begins_with(raw, first));
-        let names = [first, base, plain, act.last_name().and_then(without_version)];
+        let names = [first, base, plain, last.and_then(without_version)];
         if !self.rules.may_speak(&names, || glance(act, raw)) {
             // Behind a wrapper or in quotes the text may still be one that a rule means.
             let speaks = |outcome, is_open: bool| {
@@ -267,7 +299,24 @@ fn glance(act: &Act, raw: &str) -> Glance {
         Text::Home(text) => words.with(text).with(""),
         Text::Files { .. } | Text::Begins(_) | Text::Any(_) => words.with(""),
     });
-    raw.split_whitespace().nth(1).map_or(words, |second| words.with(second))
+    second_word(raw).map_or(words, |second| words.with(second))
+}
+
+/// The second word of a text between blanks.
+fn second_word(text: &str) -> Option<&str> {
+    // Most texts begin with two plain words, and looking at each byte is the quickest.
+    let is_end = |byte: u8| !byte.is_ascii_graphic();
+    let end = |from: usize| {
+        let rest = text.as_bytes().get(from..).unwrap_or_default();
+        from + rest.iter().position(|byte| is_end(*byte)).unwrap_or(rest.len())
+    };
+    let (first, from) = (end(0), end(0) + 1);
+    let second = end(from.min(text.len()));
+    let is_blank = |at: usize| text.as_bytes().get(at).is_none_or(|byte| *byte == b' ');
+    if first > 0 && second > from && is_blank(first) && is_blank(second) {
+        return text.get(from..second);
+    }
+    text.split_whitespace().nth(1)
 }
 
 /// The words of an act by the other names of its program, and all of them without the options

@@ -68,6 +68,22 @@ impl WordPattern {
     }
 }
 
+impl WordPattern {
+    /// The words it begins with, up to its first star.
+    pub(crate) fn leading(&self) -> impl Iterator<Item = &str> {
+        let (plain, open) = match self {
+            WordPattern::Nothing => (&[][..], &[][..]),
+            WordPattern::Prefix(words) | WordPattern::Plain(words) => (words.as_slice(), &[][..]),
+            WordPattern::Glob(words) => (&[][..], words.as_slice()),
+        };
+        let open = open.iter().map_while(|word| match word {
+            PatternWord::Literal(text) => Some(text.as_str()),
+            PatternWord::Fits(_) | PatternWord::Star => None,
+        });
+        plain.iter().map(String::as_str).chain(open)
+    }
+}
+
 /// Whether there is a star that no backslash escapes.
 fn has_star(text: &str) -> bool {
     let mut is_escaped = false;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::keyed::Keyed;
 use super::same;
-use crate::pattern::words::{PatternWord, WordPattern};
+use crate::pattern::words::WordPattern;
 
 /// How often one command is taken for another that is the same.
 const STEPS: usize = 2;
@@ -28,7 +28,9 @@ impl Glance {
         Glance(self.0 | 1 << ((word.len() * 3 + letters) % 128))
     }
 
-    const fn meets(self, other: Glance) -> bool {
+    /// Whether some word may be among both.
+    #[must_use]
+    pub(super) const fn meets(self, other: Glance) -> bool {
         self.0 & other.0 != 0
     }
 }
@@ -55,20 +57,11 @@ struct Head {
 impl Heads {
     /// Adds a rule's pattern.
     pub(super) fn insert(&mut self, pattern: &WordPattern) {
-        let (program, word) = match pattern {
-            WordPattern::Nothing => return,
-            WordPattern::Prefix(words) | WordPattern::Plain(words) => {
-                let mut words = words.iter().map(String::as_str);
-                (words.next(), words.next())
-            }
-            WordPattern::Glob(words) => {
-                let mut words = words.iter().map_while(|word| match word {
-                    PatternWord::Literal(text) => Some(text.as_str()),
-                    PatternWord::Fits(_) | PatternWord::Star => None,
-                });
-                (words.next(), words.next())
-            }
-        };
+        if *pattern == WordPattern::Nothing {
+            return;
+        }
+        let mut words = pattern.leading();
+        let (program, word) = (words.next(), words.next());
         let Some(program) = program else {
             self.is_open = true;
             return;

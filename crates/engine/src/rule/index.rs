@@ -112,9 +112,12 @@ impl ToolRules {
             .then(|| WordPattern::parse_raw(content))
             .filter(|raw| *raw != pattern);
         for pattern in raw.iter().chain([&pattern]) {
-            self.of_mut(outcome).words.get_or_insert_default().insert(pattern, rule);
+            let words = self.of_mut(outcome).words.get_or_insert_default();
             if is_strict {
+                words.insert_strict(pattern, rule);
                 self.heads.insert(pattern);
+            } else {
+                words.insert(pattern, rule);
             }
         }
     }

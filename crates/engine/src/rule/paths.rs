@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
+use super::heads::Glance;
+use super::keyed::Keyed;
 use super::words::RuleId;
 use crate::glob;
 use crate::pattern::path::{Anchor, PathGlob, Reach, Segment, above, below, fits, names};
@@ -190,11 +192,12 @@ impl PathIndex {
             };
             let from = From { base: base.unwrap_or("/"), with };
             let find = |rest: &str| index.find(rest, &from);
-            if let Some(rule) = below(path, *anchor, root, ground).and_then(find) {
+            let rest = below(path, *anchor, root, ground);
+            if let Some(rule) = rest.and_then(find) {
                 return Some(rule);
             }
             // A pattern may name the directories above too.
-            let behind = base.filter(|_| meant.is_pattern());
+            let behind = base.filter(|_| meant.is_pattern() && rest.is_none());
             let behind = behind.and_then(|base| sharing::behind(path, base));
             if let Some(rule) = behind.as_deref().and_then(find) {
                 return Some(rule);
@@ -253,20 +256,25 @@ impl From<'_> {
 #[derive(Clone, Debug, Default)]
 struct GlobIndex {
     /// `a/b`
-    exact: HashMap<Box<str>, RuleId>,
+    exact: ByName<RuleId>,
     /// `a/**`
-    below: HashMap<Box<str>, RuleId>,
+    below: ByName<RuleId>,
     /// `**/name`
-    names: HashMap<Box<str>, RuleId>,
+    names: ByName<RuleId>,
     /// `**/name/**`
-    within: HashMap<Box<str>, RuleId>,
+    within: ByName<RuleId>,
     /// `**/*.extension`
-    extensions: HashMap<Box<str>, RuleId>,
+    extensions: ByName<RuleId>,
     /// Everything else, by the directories before the first letter that means something.
-    rest: HashMap<Box<str>, Vec<(Vec<Segment>, RuleId)>>,
+    rest: ByName<Vec<(Vec<Segment>, RuleId)>>,
     /// Whatever names something, in order, to find what lies below a directory.
     ordered: BTreeMap<Box<str>, RuleId>,
+    /// The first names of all that begin with one, and whether some do not.
+    firsts: Glance,
+    is_floating: bool,
 }
+
+type ByName<T> = HashMap<Box<str>, T, Keyed>;
 
 impl GlobIndex {
     fn insert(&mut self, segments: Vec<Segment>, rule: RuleId) {
@@ -278,6 +286,10 @@ impl GlobIndex {
             })
             .collect();
         let literal: Box<str> = leading.join("/").into();
+        match leading.first() {
+            Some(first) => self.firsts = self.firsts.with(first),
+            None => self.is_floating = true,
+        }
         if !literal.is_empty() {
             self.ordered.entry(literal.clone()).or_insert(rule);
         }
@@ -302,7 +314,22 @@ impl GlobIndex {
         map.entry(key).or_insert(rule);
     }
 
+    /// Whether some pattern may name a path, or what lies below it: most begin with another name.
+    fn may_name(&self, path: &str) -> bool {
+        let first = path.bytes().position(|byte| byte == b'/').map_or(path, |end| {
+            // What begins with no name is looked up as it is.
+            path.get(..end).unwrap_or_default()
+        });
+        self.is_floating
+            || first.is_empty()
+            || sharing::is_open(first)
+            || self.firsts.meets(Glance::default().with(first))
+    }
+
     fn find(&self, path: &str, from: &From<'_>) -> Option<RuleId> {
+        if !self.may_name(path) {
+            return None;
+        }
         let meant = from.with.meant;
         // Whoever removes a tree removes what lies below it.
         let is_search = matches!(meant, Meant::Search | Meant::Tree);

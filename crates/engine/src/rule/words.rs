@@ -22,7 +22,8 @@ pub(super) struct WordIndex {
     nodes: Vec<Node>,
     /// Whether there are rules that raw text is compared with.
     has_raw: bool,
-    /// Programs without rules of their own that may be the same as one with rules.
+    /// Programs that may be the same as one with rules; only those that deny or ask look there.
+    // INVARIANT: sorted, each once.
     same: Vec<&'static str>,
 }
 
@@ -92,6 +93,21 @@ impl Children {
 pub(super) type Known<'a> = Option<&'a str>;
 
 impl WordIndex {
+    /// Adds the pattern of a rule that denies or asks: it speaks about commands in other words too.
+    pub(super) fn insert_strict(&mut self, pattern: &WordPattern, rule: RuleId) {
+        let begins = |program: &str| {
+            self.nodes.first().is_some_and(|root| root.children.get(program).is_some())
+        };
+        if let Some(program) = pattern.leading().next().filter(|program| !begins(program)) {
+            for other in same::neighbours(program) {
+                if let Err(at) = self.same.binary_search(&other) {
+                    self.same.insert(at, other);
+                }
+            }
+        }
+        self.insert(pattern, rule);
+    }
+
     /// Adds a rule's pattern.
     pub(super) fn insert(&mut self, pattern: &WordPattern, rule: RuleId) {
         match pattern {
@@ -151,7 +167,7 @@ impl WordIndex {
     pub(super) fn begins_same(&self, program: &str) -> bool {
         let root = self.nodes.first();
         root.is_some_and(|root| root.children.get(program).is_some())
-            || self.same.contains(&program)
+            || self.same.binary_search(&program).is_ok()
     }
 
     /// A rule that speaks about this argument list, extras or not.
@@ -283,11 +299,7 @@ impl WordIndex {
                 let id = u32::try_from(new).ok()?;
                 let node = self.nodes.get_mut(at)?;
                 node.children.insert(word, id);
-                if at == 0 {
-                    self.same.extend(same::neighbours(word));
-                    self.same.sort_unstable();
-                    self.same.dedup();
-                } else if word.len() > 1 && word.starts_with('-') {
+                if at > 0 && word.len() > 1 && word.starts_with('-') {
                     node.options.push((word.into(), id));
                 }
                 self.nodes.push(Node::default());

@@ -22,18 +22,36 @@ pub(super) fn folded(path: &str) -> Cow<'_, str> {
 
 /// Whether nothing in a path has to be folded.
 fn is_folded(path: &[u8]) -> bool {
-    let is = |byte: u8, wanted: u8| u8::from(byte == wanted);
-    // All bytes are looked at at once.
-    let odd = path.iter().fold(0, |odd, &byte| {
-        let is_plain = u8::from(matches!(byte, b'!'..=b'}'));
-        let is_upper = u8::from(byte.is_ascii_uppercase());
-        odd | is_plain ^ 1 | is_upper | is(byte, b':') | is(byte, b'\\')
-    });
-    // A dot before a separator, or at the end, may not count.
-    let pairs = path.iter().zip(path.get(1..).unwrap_or_default());
-    let ends = pairs.fold(0, |ends, (dot, byte)| ends | is(*dot, b'.') & is(*byte, b'/'));
-    odd | ends == 0 && path.last() != Some(&b'.')
+    let (mut odd, mut before) = (0, 0);
+    for byte in path {
+        let sort = SORTS.get(usize::from(*byte)).copied().unwrap_or(ODD);
+        // A dot before a separator, or at the end, may not count.
+        odd |= sort & ODD | before & DOT & sort >> 1;
+        before = sort;
+    }
+    odd == 0 && before != DOT
 }
+
+/// Sorts of bytes in a path: those that are folded, dots, separators; nothing else has one.
+const ODD: u8 = 1;
+const DOT: u8 = 2;
+const SEPARATOR: u8 = 4;
+
+#[expect(clippy::indexing_slicing, reason = "made by the compiler, which sees the bounds")]
+static SORTS: [u8; 256] = {
+    let mut sorts = [ODD; 256];
+    let mut byte = b'!';
+    while byte <= b'}' {
+        sorts[byte as usize] = match byte {
+            b'A'..=b'Z' | b':' | b'\\' => ODD,
+            b'.' => DOT,
+            b'/' => SEPARATOR,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    sorts
+};
 
 /// The path in lower case, `\` as a separator: some volumes take letters for one another that only
 /// look alike in other case, and ignore characters that nobody sees.

@@ -51,6 +51,8 @@ pub(crate) struct Hint {
     first: Option<u8>,
     /// Whether the directories above that name can tell it.
     is_told: bool,
+    /// How many letters that name has, signs aside.
+    size: usize,
     is_directory: bool,
     reads: bool,
     writes: bool,
@@ -72,7 +74,7 @@ impl Hint {
             [first, ..] => Some(*first),
         };
         let (letters, is_told) = (Letters::demanded(name), can_tell(above));
-        Hint { name, letters, first, is_told, is_directory, reads, writes }
+        Hint { name, letters, first, is_told, size: size(name), is_directory, reads, writes }
     }
 
     /// The name that it is about.
@@ -107,6 +109,17 @@ impl Hint {
             (self.is_told || self.first.is_none() || !aim.is_ending) && aim.may_aim_at(self)
         })
     }
+}
+
+/// How many letters a name has beside the signs of a pattern.
+const fn size(name: &str) -> usize {
+    let (mut size, mut rest) = (0, name.as_bytes());
+    while let [byte, behind @ ..] = rest {
+        let is_inside = *byte & 0xc0 == 0x80;
+        size += !(matches!(*byte, b'*' | b'?' | b'[' | b']') || is_inside) as usize;
+        rest = behind;
+    }
+    size
 }
 
 /// Whether a segment stands for any number of directories.
@@ -241,6 +254,9 @@ pub(super) struct Aim<'g> {
     has_text: bool,
     /// Whether it says only how names end.
     is_ending: bool,
+    /// How many letters it writes, signs aside, and whether both its ends are open.
+    size: usize,
+    is_loose: bool,
 }
 
 impl<'g> Aim<'g> {
@@ -261,7 +277,8 @@ impl<'g> Aim<'g> {
         let (is_plain, is_long) = (!super::is_open(part), part.len() > LONGEST);
         let demanded = Letters::demanded(part);
         let is_ending = is_ending(part);
-        Aim { first, head, tail, is_long, demanded, is_plain, has_text, is_ending }
+        let (size, is_loose) = (size(part), part.starts_with('*') && part.ends_with('*'));
+        Aim { first, head, tail, is_long, demanded, is_plain, has_text, is_ending, size, is_loose }
     }
 
     /// Which plain names it may aim at.
@@ -281,7 +298,19 @@ impl<'g> Aim<'g> {
             Some(first) if hint.first.is_some_and(|own| own != first) => false,
             Some(_) => !self.is_plain || self.demanded.hold(hint.letters),
             // What begins openly aims only at names that hold all it writes.
-            None => self.has_text && hint.letters.hold(self.demanded),
+            None => {
+                self.has_text
+                    && hint.letters.hold(self.demanded)
+                    && (hint.is_told || self.says_enough_of(hint))
+            }
         }
+    }
+
+    /// Whether it writes the better part of a name.
+    // INVARIANT: `overlap::comes_near` counts letters in the same way; a hint that counts fewer of
+    // a pattern, or more of a name, would say no to what fits.
+    const fn says_enough_of(&self, hint: &Hint) -> bool {
+        let own = self.size * 2;
+        own > hint.size || own == hint.size && !self.is_loose
     }
 }
