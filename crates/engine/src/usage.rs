@@ -173,6 +173,8 @@ pub(crate) struct Reader<'a> {
     option_findings: Vec<&'static str>,
     /// An option that is accepted only because any is.
     has_unlisted: bool,
+    /// A word that may turn out to be an option, where none that is listed does harm.
+    open_word: Option<Span>,
     /// Whether an option that only prints something is taken back, or means something else.
     is_loud: bool,
 }
@@ -192,6 +194,7 @@ impl<'a> Reader<'a> {
             verb: None,
             option_findings: Vec::new(),
             has_unlisted: false,
+            open_word: None,
             is_loud: false,
         }
     }
@@ -270,6 +273,8 @@ impl<'a> Reader<'a> {
             let message = "it is not known whether this word begins with a dash, which would make it \
                  an option; write it out, or put `--` before it";
             self.unknown(message, arg.span, true);
+        } else {
+            self.open_word.get_or_insert(arg.span);
         }
     }
 

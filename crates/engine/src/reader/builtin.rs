@@ -237,8 +237,13 @@ pub(super) fn printf(reading: &mut Reading<'_, '_>) {
             .args()
             .first()
             .is_none_or(|arg| !arg.may_be_option() || arg.as_known().is_some());
-        if is_first_known && reading.act.unknown.as_ref().is_some_and(|unknown| unknown.is_dynamic)
-        {
+        if !is_first_known {
+            // It may be `-v`, and the next word a name.
+            let named = reading.args().get(1).and_then(Arg::as_known).unwrap_or_default();
+            if holds_code(named) || setting(named, None) == Setting::Loader {
+                reading.dynamic("this word may be `-v`, which sets the variable named next");
+            }
+        } else if reading.act.unknown.as_ref().is_some_and(|unknown| unknown.is_dynamic) {
             reading.act.unknown = None;
         }
         return;
@@ -261,6 +266,11 @@ pub(super) fn printf(reading: &mut Reading<'_, '_>) {
     }
 }
 
+/// Whether a text, taken for the name of a variable, runs something in its subscript.
+fn holds_code(text: &str) -> bool {
+    text.split_once('[').is_some_and(|(_, rest)| rest.contains("$(") || rest.contains('`'))
+}
+
 /// The name that a format makes, with anything in the places for words.
 fn formatted(operands: &[Arg]) -> Vec<EffectOn> {
     let Some(format) = operands.first().and_then(Arg::as_known) else { return Vec::new() };
@@ -280,7 +290,10 @@ pub(super) fn test(reading: &mut Reading<'_, '_>) {
             matches!(arg.as_known(), Some("-v" | "-R"))
                 || arg.as_known().is_none() && args.len() < 3
         });
-        if may_name && args.iter().any(|arg| matches!(arg.as_known(), Some("-v" | "-R"))) {
+        let names = |text: &str| matches!(text, "-v" | "-R") || holds_code(text);
+        if may_name && args.iter().any(|arg| arg.as_known().is_some_and(names))
+            || args.iter().filter_map(Arg::as_known).any(holds_code)
+        {
             reading.dynamic("the name of a variable that is not known before it runs");
         }
         return;

@@ -118,9 +118,10 @@ pub(super) fn jq(reading: &mut Reading<'_, '_>) {
     };
     let mut facts = Facts::default();
     let operands = reading.operands();
-    // A single word of yq may be its file.
+    // A single word of yq may be its file; the xq written in Go takes no other word.
+    let may_be_file = matches!(reading.act.base_name(), Some("yq" | "xq"));
     let edits = reading.usage.has_option(&["-i", "--inplace", "--in-place"]);
-    if let (true, [only]) = (is_yq, operands.as_slice())
+    if let (true, [only]) = (may_be_file, operands.as_slice())
         && let Some(text) = only.as_known()
         && (edits || sensitive::find(&format!("/{text}"), Access::Read).is_some())
     {

@@ -46,6 +46,11 @@ impl Reader<'_> {
             let span = self.args.first().map(|arg| arg.span).unwrap_or_default();
             self.unknown("an option that is not known may undo the dry run", span, false);
         }
+        if let Some(span) = self.open_word.filter(|_| self.usage.is_dry)
+            && !reads_only(entry.effects)
+        {
+            self.unknown("a word that is not known may undo the dry run", span, true);
+        }
         if self.has_unlisted || self.is_loud {
             self.usage.is_quiet = false;
         }
