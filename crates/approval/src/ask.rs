@@ -4,7 +4,7 @@ use portcullis_engine::policy_text::Fallback;
 use portcullis_engine::verdict::Tier;
 use sha2::{Digest, Sha256};
 
-use crate::canonical::Members;
+use crate::canonical::{Canonical, Members};
 use crate::id::Id;
 use crate::key::push_hex;
 use crate::moment::Moment;
@@ -41,7 +41,7 @@ impl CallText {
     /// `input`, `session` and `tool`, what is absent left out. None where the input is not JSON.
     #[must_use]
     pub fn digest(&self) -> Option<String> {
-        let input = crate::canonical::canonical(&self.input)?;
+        let input = Canonical::read(&self.input)?;
         let mut members = Members::new();
         members.maybe("cwd", self.cwd.as_deref());
         members.maybe("host", self.host.as_deref());

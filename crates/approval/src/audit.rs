@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::canonical::{canonical, object, push_quoted, quoted};
+use crate::canonical::{Canonical, canonical, object, push_quoted, quoted};
 use crate::key::{hex, push_hex};
 use crate::moment::Moment;
 use crate::receipt::{Signer, is_signed, key_name};
@@ -30,8 +30,8 @@ pub struct Entry {
     pub subject: String,
     /// Whose affair it is, so that others do not see it; nobody's in particular where absent.
     pub owner: Option<String>,
-    /// More about it: canonical JSON.
-    pub data: String,
+    /// More about it.
+    pub data: Canonical,
 }
 
 /// A place in a chain.

@@ -4,10 +4,48 @@
 //! compute them from the same values without sharing any code with us.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use serde_json::value::RawValue;
 
 mod scan;
+
+/// A text in canonical form: written so here, or seen to be so, once. Over others no chain would
+/// hold, and one careless writer would make all of it unverifiable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Canonical(String);
+
+impl Canonical {
+    /// The canonical form of a JSON text; none where it is not JSON.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Canonical> {
+        canonical(text).map(Canonical)
+    }
+}
+
+/// The canonical form of a JSON text; of what is none, the text as a JSON string.
+impl From<String> for Canonical {
+    fn from(text: String) -> Canonical {
+        if is_canonical(&text) {
+            return Canonical(text);
+        }
+        Canonical(canonical(&text).unwrap_or_else(|| quoted(&text)))
+    }
+}
+
+impl From<Canonical> for String {
+    fn from(text: Canonical) -> String {
+        text.0
+    }
+}
+
+impl Deref for Canonical {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
 
 /// The canonical form of a JSON text; none where it is not JSON. Of equal keys the last counts:
 /// whoever reads texts from outside refuses them first.
@@ -73,6 +111,7 @@ pub fn object(mut members: Vec<(&str, String)>) -> String {
 #[derive(Debug)]
 pub struct Members {
     text: String,
+    last: &'static str,
 }
 
 impl Members {
@@ -81,40 +120,61 @@ impl Members {
     pub fn new() -> Members {
         let mut text = String::with_capacity(512);
         text.push('{');
-        Members { text }
+        Members { text, last: "" }
     }
 
     /// Writes a member whose value is a text.
-    pub fn text(&mut self, name: &str, value: &str) {
-        self.with(name, |out| push_quoted(out, value));
+    pub fn text(&mut self, name: &'static str, value: &str) {
+        self.name(name);
+        push_quoted(&mut self.text, value);
     }
 
     /// The same where there is a value.
-    pub fn maybe(&mut self, name: &str, value: Option<&str>) {
+    pub fn maybe(&mut self, name: &'static str, value: Option<&str>) {
         if let Some(value) = value {
             self.text(name, value);
         }
     }
 
-    /// Writes a member whose value is given in canonical form.
-    pub fn raw(&mut self, name: &str, value: &str) {
-        self.with(name, |out| out.push_str(value));
+    /// Writes a member whose value is a list of texts.
+    pub fn texts<'a>(&mut self, name: &'static str, values: impl Iterator<Item = &'a str>) {
+        self.name(name);
+        self.text.push('[');
+        for (index, value) in values.enumerate() {
+            if index > 0 {
+                self.text.push(',');
+            }
+            push_quoted(&mut self.text, value);
+        }
+        self.text.push(']');
     }
 
-    /// Writes a member whose value is written in canonical form.
-    pub fn with(&mut self, name: &str, value: impl FnOnce(&mut String)) {
+    /// Writes a member that is true or false.
+    pub fn flag(&mut self, name: &'static str, value: bool) {
+        self.name(name);
+        self.text.push_str(if value { "true" } else { "false" });
+    }
+
+    /// Writes a member whose value is there already.
+    pub fn raw(&mut self, name: &'static str, value: &Canonical) {
+        self.name(name);
+        self.text.push_str(value);
+    }
+
+    fn name(&mut self, name: &'static str) {
         debug_assert!(scan::is_plain(name.as_bytes()), "`{name}` would have to be escaped");
+        debug_assert!(self.last < name, "`{name}` stands behind `{}`", self.last);
+        self.last = name;
         self.text.push_str(if self.text.len() > 1 { ",\"" } else { "\"" });
         self.text.push_str(name);
         self.text.push_str("\":");
-        value(&mut self.text);
     }
 
     /// The object.
     #[must_use]
-    pub fn end(mut self) -> String {
+    pub fn end(mut self) -> Canonical {
         self.text.push('}');
-        self.text
+        Canonical(self.text)
     }
 }
 
@@ -197,6 +257,21 @@ mod tests {
         }
         let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
         assert!(!is_canonical(&deep), "too deep to be told");
+    }
+
+    #[test]
+    fn what_is_written_or_taken_is_canonical() {
+        let mut made = Members::new();
+        made.flag("a", true);
+        made.maybe("b", None);
+        made.raw("c", &Canonical::from(r#"{ "y": 1, "x": 2.0 }"#.to_owned()));
+        made.text("d", "\"\n");
+        made.texts("e", ["f", "\\"].into_iter());
+        let made = made.end();
+        assert_eq!(&*made, r#"{"a":true,"c":{"x":2.0,"y":1},"d":"\"\n","e":["f","\\"]}"#);
+        assert!(is_canonical(&made));
+        assert_eq!(&*Canonical::from("no JSON".to_owned()), "\"no JSON\"", "kept as a text");
+        assert_eq!(Canonical::read("{"), None);
     }
 
     #[test]

@@ -350,7 +350,7 @@ async fn keep_key(
 /// What the audit says about a key.
 #[must_use]
 pub fn key_entry(kind: &'static str, key: &Key, actor: &str, at: Moment) -> Entry {
-    let data = object(vec![("name", quoted(&key.name)), ("role", quoted(key.role.name()))]);
+    let data = object(vec![("name", quoted(&key.name)), ("role", quoted(key.role.name()))]).into();
     let (actor, subject) = (actor.to_owned(), key.id.to_string());
     Entry { kind, at, actor, subject, owner: None, data }
 }

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 use portcullis_approval::audit::{Chain, Entry};
-use portcullis_approval::canonical::{canonical, object, quoted};
+use portcullis_approval::canonical::{Canonical, object, quoted};
 use portcullis_store::StoreError;
 use serde_json::Value;
 
@@ -94,7 +94,7 @@ async fn record(authority: &Authority, text: &str) -> Result<(), StoreError> {
         actor: "portcullis".to_owned(),
         subject: "journal".to_owned(),
         owner: None,
-        data: object(data),
+        data: object(data).into(),
     });
     authority.store().record(entries, Vec::new(), now).await?;
     tracing::info!("took {count} entries of the hooks' journal");
@@ -121,6 +121,6 @@ fn entry(line: &str, now: portcullis_approval::Moment) -> Option<Entry> {
         actor: "hook".to_owned(),
         subject: text("subject")?.to_owned(),
         owner: Some(LOCAL.to_owned()),
-        data: canonical(&Value::Object(data).to_string())?,
+        data: Canonical::read(&Value::Object(data).to_string())?,
     })
 }

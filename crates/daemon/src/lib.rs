@@ -336,7 +336,7 @@ impl Node {
             actor: "portcullis".to_owned(),
             subject: authority.store().node().to_owned(),
             owner: None,
-            data: object(vec![("version", quoted(env!("CARGO_PKG_VERSION")))]),
+            data: object(vec![("version", quoted(env!("CARGO_PKG_VERSION")))]).into(),
         };
         authority.store().record(vec![entry], Vec::new(), now).await
     }

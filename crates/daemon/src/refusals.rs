@@ -54,7 +54,7 @@ impl Refusals {
                     actor: refused.actor.unwrap_or_else(|| "unknown".to_owned()),
                     subject: format!("{} {}", refused.method, refused.path),
                     owner: None,
-                    data: object(vec![("status", quoted(&refused.status.to_string()))]),
+                    data: object(vec![("status", quoted(&refused.status.to_string()))]).into(),
                 });
                 let entries = entries.collect();
                 if let Err(error) = authority.store().record(entries, Vec::new(), now).await {

@@ -41,7 +41,7 @@ pub(crate) async fn note(authority: &Authority, before: &str) -> Result<(), Stor
         actor: "portcullis".to_owned(),
         subject: after.clone(),
         owner: None,
-        data: object(vec![("after", quoted(&after)), ("before", quoted(before))]),
+        data: object(vec![("after", quoted(&after)), ("before", quoted(before))]).into(),
     };
     authority.store().record(vec![entry], Vec::new(), now).await
 }

@@ -3,8 +3,6 @@
 use portcullis_approval::audit::Entry;
 use portcullis_approval::{Ask, Decision, Grant, Id, Key, Moment, Owners, State};
 
-use crate::rows::in_order;
-
 /// The kind of entries that verdicts leave.
 pub(crate) const VERDICT: &str = "call.judged";
 
@@ -50,15 +48,6 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// The same, each as a chain takes it.
-    pub(crate) fn in_order(self) -> Opening {
-        Opening {
-            judged: in_order(self.judged),
-            opened: in_order(self.opened),
-            claimed: in_order(self.claimed),
-        }
-    }
-
     /// What is written with the claim of this ask.
     pub(crate) fn claimed_of(&self, ask: Id) -> Vec<Entry> {
         let about = |entry: &Entry| Entry { subject: ask.to_string(), ..entry.clone() };

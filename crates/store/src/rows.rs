@@ -3,8 +3,7 @@
 mod columns;
 
 use portcullis_approval::ask::{Bound, Written};
-use portcullis_approval::audit::{Checkpoint, Entry};
-use portcullis_approval::canonical::{canonical, is_canonical, quoted};
+use portcullis_approval::audit::Checkpoint;
 use portcullis_approval::{
     Ask, Asker, CallText, Decision, Grant, Granted, Id, Key, Offer, Owners, Reach, Reply, Role,
     Scope, State,
@@ -400,18 +399,6 @@ fn tier_named(name: &str) -> Option<Tier> {
 
 fn outcome_named(name: &str) -> Option<Outcome> {
     [Outcome::Allow, Outcome::Ask, Outcome::Deny].into_iter().find(|outcome| outcome.name() == name)
-}
-
-/// Entries whose data is as the chain is checked by: one careless writer would make all of it
-/// unverifiable. What is no JSON becomes a JSON string.
-pub(crate) fn in_order(mut entries: Vec<Entry>) -> Vec<Entry> {
-    for entry in &mut entries {
-        if is_canonical(&entry.data) {
-            continue;
-        }
-        entry.data = canonical(&entry.data).unwrap_or_else(|| quoted(&entry.data));
-    }
-    entries
 }
 
 /// A number as a database holds it.

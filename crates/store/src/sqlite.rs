@@ -13,7 +13,6 @@ use rusqlite::params;
 use tokio::sync::watch;
 
 use crate::records::{Pruned, Retention};
-use crate::rows::in_order;
 use crate::{Audit, Store, StoreError};
 use presence::Presence;
 use reader::Readers;
@@ -68,7 +67,6 @@ impl Sqlite {
         at: Moment,
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError> {
-        let entries = in_order(entries);
         let job = move |group: &mut chain::Group<'_>| {
             group.change(text, params![id.as_bytes(), at.ms()], &entries)
         };

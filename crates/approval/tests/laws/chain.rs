@@ -1,7 +1,7 @@
 //! The chain: whatever was done to its lines is seen.
 
 use portcullis_approval::audit::{Chain, Checkpoint, Entry, Link, NOTHING};
-use portcullis_approval::canonical::{canonical, quoted};
+use portcullis_approval::canonical::{Canonical, quoted};
 use portcullis_approval::receipt::Signer;
 use portcullis_law::law;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn lines(texts: &[(String, String)]) -> Vec<String> {
             actor: actor.clone(),
             subject: "s".to_owned(),
             owner: None,
-            data: canonical(&format!("{{\"x\":{}}}", quoted(data))).unwrap(),
+            data: Canonical::read(&format!("{{\"x\":{}}}", quoted(data))).unwrap(),
         };
         let link = Link { node: "here", seq, prev };
         prev = entry.written().hash(&link);

@@ -4,7 +4,7 @@
 //! `PORTCULLIS_TAMPERINGS=100000` tries as many as it says.
 
 use portcullis_approval::audit::{Checkpoint, Entry, Link, NOTHING};
-use portcullis_approval::canonical::{canonical, quoted};
+use portcullis_approval::canonical::{Canonical, quoted};
 use portcullis_approval::receipt::Signer;
 use portcullis_approval::verify::Verifier;
 
@@ -29,7 +29,8 @@ fn record(entries: u64, every: u64) -> Record {
             actor: format!("agent-{}", seq % 7),
             subject: format!("sha256:{seq:064x}"),
             owner: None,
-            data: canonical(&format!("{{\"command\":{}}}", quoted("npm publish \"ä\"\n"))).unwrap(),
+            data: Canonical::read(&format!("{{\"command\":{}}}", quoted("npm publish \"ä\"\n")))
+                .unwrap(),
         };
         let link = Link { node: "here", seq, prev };
         prev = entry.written().hash(&link);
@@ -97,7 +98,7 @@ fn what_an_older_key_signed_is_vouched_for_by_the_newer_one() {
             }
             seq += 1;
             let (kind, actor) = ("call.judged", letter.to_string());
-            let (subject, data) = (String::new(), "{}".to_owned());
+            let (subject, data) = (String::new(), "{}".to_owned().into());
             let entry = Entry { kind, at: NOW, actor, subject, owner: None, data };
             let link = Link { node: "here", seq, prev };
             prev = entry.written().hash(&link);

@@ -88,7 +88,7 @@ impl Authority {
             actor: "portcullis".to_owned(),
             subject: in_force.version.clone(),
             owner: None,
-            data: object(vec![("layers", format!("[{}]", layers.join(",")))]),
+            data: object(vec![("layers", format!("[{}]", layers.join(",")))]).into(),
         };
         self.store().record(vec![entry], Vec::new(), now).await
     }

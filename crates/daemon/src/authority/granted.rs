@@ -149,7 +149,7 @@ impl Authority {
             actor: actor.to_owned(),
             subject: session.session.clone(),
             owner: Some(session.owner.clone()),
-            data: object(vec![("before", before), ("after", after.clone())]),
+            data: object(vec![("before", before), ("after", after.clone())]).into(),
         };
         let own = (after != "{}").then_some(after);
         let store = self.store();

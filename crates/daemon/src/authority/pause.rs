@@ -47,7 +47,7 @@ impl Pause {
             data.push(("owners", format!("[{}]", owners.join(","))));
         }
         let (actor, subject) = (actor.to_owned(), "pause".to_owned());
-        Entry { kind, at, actor, subject, owner: None, data: object(data) }
+        Entry { kind, at, actor, subject, owner: None, data: object(data).into() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use portcullis_approval::ask::Bound;
 use portcullis_approval::audit::Entry;
-use portcullis_approval::canonical::{Members, object, push_quoted, quoted};
+use portcullis_approval::canonical::{Canonical, Members, object, push_quoted, quoted};
 use portcullis_approval::redact::{REDACTED, is_telling, redact};
 use portcullis_approval::{
     Approver, Ask, Asker, CallText, Decision, Grant, Granted, Id, Moment, Reply,
@@ -30,7 +30,7 @@ pub(super) struct Texts {
     /// Why, without secrets.
     why: Option<String>,
     /// The input, as much as the audit keeps of it.
-    input: Option<String>,
+    input: Option<Canonical>,
     /// The digest, which the session is part of.
     digest: Option<String>,
     session: Option<String>,
@@ -70,17 +70,17 @@ fn why(verdict: &Verdict, audit_input: AuditInput) -> Option<String> {
     Some(redact(&reason.message).into_owned())
 }
 
-fn kept_input(call: &CallText, input: &Value, audit_input: AuditInput) -> Option<String> {
+fn kept_input(call: &CallText, input: &Value, audit_input: AuditInput) -> Option<Canonical> {
     if call.input.len() > MOST_INPUT {
         return None;
     }
     match audit_input {
         AuditInput::Digest => None,
-        AuditInput::Full => Some(canonical_text(input)),
+        AuditInput::Full => Some(canonical_text(input).into()),
         AuditInput::Redacted => {
             let mut out = String::with_capacity(call.input.len());
             write_redacted(input, false, &mut out);
-            Some(out)
+            Some(out.into())
         }
     }
 }
@@ -91,7 +91,7 @@ pub(super) fn judged(submission: &Submission, judged: &Judged, at: Moment) -> En
     let texts = judged.known.as_ref().map(|known| &known.texts);
     let (why, input) = match texts {
         Some(texts) => {
-            (texts.why.as_deref().map(Cow::Borrowed), texts.input.as_deref().map(Cow::Borrowed))
+            (texts.why.as_deref().map(Cow::Borrowed), texts.input.as_ref().map(Cow::Borrowed))
         }
         None => (
             why(verdict, judged.audit_input).map(Cow::Owned),
@@ -103,22 +103,13 @@ pub(super) fn judged(submission: &Submission, judged: &Judged, at: Moment) -> En
     data.maybe("cwd", call.cwd.as_deref());
     data.text("door", submission.door);
     data.maybe("host", call.host.as_deref());
-    if let Some(input) = input {
-        data.raw("input", &input);
+    if let Some(input) = &input {
+        data.raw("input", input);
     }
     data.maybe("label", submission.asker.label.as_deref());
     data.text("outcome", verdict.outcome.name());
     data.text("policy", &judged.bound.policy);
-    data.with("reasons", |out| {
-        out.push('[');
-        for (index, reason) in verdict.reasons.iter().enumerate() {
-            if index > 0 {
-                out.push(',');
-            }
-            push_quoted(out, &reason.code);
-        }
-        out.push(']');
-    });
+    data.texts("reasons", verdict.reasons.iter().map(|reason| &*reason.code));
     data.maybe("run", call.run.as_deref());
     data.maybe("session", call.session.as_deref());
     data.text("tier", verdict.tier.name());
@@ -183,7 +174,7 @@ pub(super) fn settled(
 ) -> Entry {
     let mut data = Members::new();
     data.maybe("answer", decision.reply.map(Reply::name));
-    data.raw("changed", if decision.input.is_some() { "true" } else { "false" });
+    data.flag("changed", decision.input.is_some());
     data.text("digest", &ask.digest);
     data.text("door", &decision.door);
     data.maybe("key", approver.map(|approver| approver.key.to_string()).as_deref());
@@ -219,7 +210,7 @@ pub(super) fn granted(grant: &Grant, actor: &str, at: Moment) -> Entry {
         actor: actor.to_owned(),
         subject: grant.id.to_string(),
         owner: Some(grant.owner.clone()),
-        data: object(data),
+        data: object(data).into(),
     }
 }
 
@@ -242,7 +233,7 @@ pub(super) fn profile(
     message: &str,
     at: Moment,
 ) -> Entry {
-    let data = object(vec![("message", quoted(message))]);
+    let data = object(vec![("message", quoted(message))]).into();
     let (actor, subject) = (actor.to_owned(), profile.to_owned());
     Entry { kind, at, actor, subject, owner: None, data }
 }
@@ -265,7 +256,7 @@ pub(super) fn listed(
         actor: actor.to_owned(),
         subject: profile.to_owned(),
         owner: Some(ask.asker.owner.clone()),
-        data: object(vec![("after", after), ("before", before)]),
+        data: object(vec![("after", after), ("before", before)]).into(),
     }
 }
 
@@ -277,7 +268,7 @@ pub(super) fn revoked(grant: Id, owner: &str, actor: &str, at: Moment) -> Entry 
         actor: actor.to_owned(),
         subject: grant.to_string(),
         owner: Some(owner.to_owned()),
-        data: object(Vec::new()),
+        data: object(Vec::new()).into(),
     }
 }
 
@@ -312,7 +303,7 @@ fn entry(
         actor: asker.agent.clone(),
         subject,
         owner: Some(asker.owner.clone()),
-        data: object(data),
+        data: object(data).into(),
     }
 }
 

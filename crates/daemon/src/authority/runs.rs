@@ -292,7 +292,7 @@ impl Authority {
                 actor: actor.to_owned(),
                 subject: run.run.clone(),
                 owner: Some(run.owner.clone()),
-                data: object(data),
+                data: object(data).into(),
             };
             let after = about.text();
             let entries = if kind.is_empty() { Vec::new() } else { vec![entry] };
@@ -338,7 +338,7 @@ impl Authority {
             actor: by.to_owned(),
             subject: run.run.clone(),
             owner: Some(run.owner.clone()),
-            data: object(vec![("before", quoted(before)), ("after", quoted(status.name()))]),
+            data: object(vec![("before", quoted(before)), ("after", quoted(status.name()))]).into(),
         };
         let has_ended = self.store().end_run(run.key, &run.run, now, vec![entry]).await?;
         self.refresh_grants().await?;

@@ -141,5 +141,5 @@ fn entry(
     at: portcullis_approval::Moment,
 ) -> Entry {
     let (actor, subject) = (caller.key.name.clone(), subject.to_string());
-    Entry { kind, at, actor, subject, owner: None, data: object(data) }
+    Entry { kind, at, actor, subject, owner: None, data: object(data).into() }
 }

@@ -166,7 +166,7 @@ pub fn changed(before: &str, after: &str, actor: &str, at: portcullis_approval::
         actor: actor.to_owned(),
         subject: after.to_owned(),
         owner: None,
-        data: object(vec![("before", quoted(before)), ("after", quoted(after))]),
+        data: object(vec![("before", quoted(before)), ("after", quoted(after))]).into(),
     }
 }
 

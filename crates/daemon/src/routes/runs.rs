@@ -206,6 +206,6 @@ fn entry(kind: &'static str, caller: &Caller, run: &RunRecord) -> Entry {
         actor: caller.key.name.clone(),
         subject: run.run.clone(),
         owner: Some(run.owner.clone()),
-        data: object(data.into_iter().collect()),
+        data: object(data.into_iter().collect()).into(),
     }
 }

@@ -225,7 +225,7 @@ async fn approve_elsewhere(store: &Sqlite) {
         actor: "carol".to_owned(),
         subject: ask.id.to_string(),
         owner: Some(ask.asker.owner.clone()),
-        data: "{}".to_owned(),
+        data: "{}".to_owned().into(),
     };
     let settlement = Settlement { decision, grants: vec![grant] };
     store.settle_ask(&settlement, vec![settled]).await.unwrap();

@@ -18,6 +18,8 @@ struct Pairs {
     all: Vec<Pair>,
     /// The places of those by the word that stands behind the program; nothing where none does.
     by_word: HashMap<&'static str, Vec<usize>, Keyed>,
+    /// The programs that the others begin with, each once: many pairs lead to the same few.
+    programs: Vec<&'static str>,
 }
 
 static SAME: LazyLock<HashMap<&'static str, Pairs, Keyed>> = LazyLock::new(|| {
@@ -29,6 +31,10 @@ static SAME: LazyLock<HashMap<&'static str, Pairs, Keyed>> = LazyLock::new(|| {
             let (program, word) = (words.next().unwrap_or_default(), words.next());
             let pairs = same.entry(program).or_default();
             pairs.by_word.entry(word.unwrap_or_default()).or_default().push(pairs.all.len());
+            let other = to.first().copied().unwrap_or_default();
+            if !pairs.programs.contains(&other) {
+                pairs.programs.push(other);
+            }
             pairs.all.push((from, to));
         }
     }
@@ -82,7 +88,10 @@ pub(super) fn others(
 
 /// The programs that may be the same as this one, or as one that may be the same as that.
 pub(super) fn neighbours(program: &str) -> impl Iterator<Item = &'static str> {
-    let next = |program: &str| pairs(program).iter().filter_map(|(_, to)| to.first().copied());
+    let next = |program: &str| {
+        let pairs = SAME.get(program);
+        pairs.map(|pairs| pairs.programs.as_slice()).unwrap_or_default().iter().copied()
+    };
     next(program).flat_map(move |one| [one].into_iter().chain(next(one)))
 }
 

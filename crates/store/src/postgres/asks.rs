@@ -71,7 +71,6 @@ impl Asks for Postgres {
         most_pending: usize,
         entries: Opening,
     ) -> Result<Opened, StoreError> {
-        let entries = entries.in_order();
         let read = move |found: &[Row]| opened(found, most_pending, &entries);
         match self.writer.run(Some(open(ask, most_pending)), Vec::new(), read).await? {
             Found::New => Ok(Opened::New),

@@ -129,7 +129,7 @@ impl Standing<'_> {
             columns.actors.push(entry.actor.clone());
             columns.subjects.push(entry.subject.clone());
             columns.owners.push(entry.owner.clone());
-            columns.data.push(entry.data.clone());
+            columns.data.push(entry.data.clone().into());
             columns.prevs.push(prev.to_vec());
             columns.hashes.push(self.hash.to_vec());
         }

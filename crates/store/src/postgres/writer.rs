@@ -21,7 +21,6 @@ use tokio_postgres::error::SqlState;
 use super::chain::{Chain, Written};
 use super::pool::{Connections, PATIENCE, within};
 use super::values::Statement;
-use crate::rows::in_order;
 use crate::{StoreError, broken};
 
 /// How many jobs may wait before those who bring more must wait too.
@@ -156,7 +155,6 @@ impl Writer {
         let closed = || broken("the store is closed");
         let _place = self.places.acquire().await.map_err(|_| closed())?;
         let (waiting, answer) = oneshot::channel();
-        let entries = in_order(entries);
         let job = Job { statement, entries, read, result: None, waiting };
         self.queue.send(Message::Work(Box::new(job))).map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?

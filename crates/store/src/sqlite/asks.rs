@@ -11,7 +11,7 @@ use super::conditions::Conditions;
 use super::grants;
 use super::reader::{all, first};
 use crate::records::{AskFilter, AskRecord, MOST_PENDING_BYTES, Opened, Opening, SHORT_INPUT};
-use crate::rows::{in_order, integer, number};
+use crate::rows::{integer, number};
 use crate::{Asks, StoreError, broken, rows};
 
 // Values by place: looking up their names would cost more than the insert.
@@ -60,7 +60,7 @@ impl Asks for Sqlite {
         most_pending: usize,
         entries: Opening,
     ) -> Result<Opened, StoreError> {
-        let (ask, entries) = (ask.clone(), entries.in_order());
+        let ask = ask.clone();
         self.writer.run_plain(move |group| open(group, &ask, most_pending, &entries)).await
     }
 
@@ -69,12 +69,11 @@ impl Asks for Sqlite {
         settlement: &Settlement,
         entries: Vec<Entry>,
     ) -> Result<(), StoreError> {
-        let (settlement, entries) = (settlement.clone(), in_order(entries));
+        let settlement = settlement.clone();
         self.writer.run_plain(move |group| settle(group, &settlement, &entries)).await
     }
 
     async fn claim(&self, ask: Id, at: Moment, entries: Vec<Entry>) -> Result<bool, StoreError> {
-        let entries = in_order(entries);
         self.writer.run_plain(move |group| claim(group, ask, at, &entries)).await
     }
 

@@ -89,7 +89,7 @@ impl<'a> Group<'a> {
                 entry.actor,
                 entry.subject,
                 entry.owner,
-                entry.data,
+                &*entry.data,
                 prev,
                 hash,
             ])?;
@@ -152,7 +152,7 @@ fn record(entry: &Entry, link: &Link<'_>, hash: [u8; 32], position: u64) -> Audi
         actor: entry.actor.clone(),
         subject: entry.subject.clone(),
         owner: entry.owner.clone(),
-        data: entry.data.clone(),
+        data: entry.data.clone().into(),
         prev: link.prev,
         hash,
     }

@@ -9,7 +9,6 @@ use super::Sqlite;
 use super::chain::Group;
 use super::reader::{all, first};
 use crate::records::{DeviceRecord, PairingRecord};
-use crate::rows::in_order;
 use crate::{Devices, StoreError, rows};
 
 const OFFER: &str = "INSERT INTO pairings (id, hash, key, agent, must_confirm, made_at, \
@@ -35,7 +34,7 @@ impl Devices for Sqlite {
         pairing: &PairingRecord,
         entries: Vec<Entry>,
     ) -> Result<(), StoreError> {
-        let (pairing, entries) = (pairing.clone(), in_order(entries));
+        let pairing = pairing.clone();
         self.writer.run(move |group| offer(group, &pairing, &entries)).await
     }
 
@@ -48,7 +47,7 @@ impl Devices for Sqlite {
         device: &DeviceRecord,
         entries: Vec<Entry>,
     ) -> Result<(), StoreError> {
-        let (device, entries) = (device.clone(), in_order(entries));
+        let device = device.clone();
         self.writer.run(move |group| pair(group, &device, &entries)).await
     }
 

@@ -10,7 +10,6 @@ use super::chain::Group;
 use super::conditions::Conditions;
 use super::reader::all;
 use crate::records::{GrantFilter, GrantRecord};
-use crate::rows::in_order;
 use crate::{Grants, StoreError, rows};
 
 // What is granted for a run that has ended meanwhile is over before it begins: another run may
@@ -36,7 +35,6 @@ impl Grants for Sqlite {
         used: Vec<Id>,
         at: Moment,
     ) -> Result<(), StoreError> {
-        let entries = in_order(entries);
         if used.is_empty() {
             // Given back, so that they are freed where they were made: what one thread takes and
             // another lets go costs both a lock.
@@ -47,7 +45,7 @@ impl Grants for Sqlite {
     }
 
     async fn make_grant(&self, grant: &Grant, entries: Vec<Entry>) -> Result<(), StoreError> {
-        let (grant, entries) = (grant.clone(), in_order(entries));
+        let grant = grant.clone();
         let job = move |group: &mut Group<'_>| {
             insert(group.db, &grant)?;
             group.append(&entries)

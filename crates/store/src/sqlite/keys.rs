@@ -9,7 +9,6 @@ use super::Sqlite;
 use super::chain::Group;
 use super::reader::all;
 use crate::records::KeyRecord;
-use crate::rows::in_order;
 use crate::{Keys, StoreError, rows};
 
 const INSERT: &str = "INSERT INTO keys (id, role, name, owners, made_at, expires_at, revoked_at, \
@@ -30,7 +29,7 @@ impl Keys for Sqlite {
         replaces: bool,
         entries: Vec<Entry>,
     ) -> Result<(), StoreError> {
-        let (key, entries) = (key.clone(), in_order(entries));
+        let key = key.clone();
         self.writer.run(move |group| add(group, &key, &hash, replaces, &entries)).await
     }
 

@@ -9,7 +9,6 @@ use super::Sqlite;
 use super::chain::Group;
 use super::reader::{all, first};
 use crate::records::{RunRecord, SessionRecord};
-use crate::rows::in_order;
 use crate::{Runs, StoreError, broken, rows};
 
 /// A session that was seen within a day is kept anyway; writing that at each call would cost.
@@ -54,7 +53,7 @@ impl Runs for Sqlite {
         policy: Option<String>,
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError> {
-        let (session, entries) = (session.to_owned(), in_order(entries));
+        let session = session.to_owned();
         let job = move |group: &mut Group<'_>| {
             set_policy(group, key, &session, policy.as_deref(), &entries)
         };
@@ -67,7 +66,7 @@ impl Runs for Sqlite {
     }
 
     async fn start_run(&self, run: &RunRecord, entries: Vec<Entry>) -> Result<bool, StoreError> {
-        let (run, entries) = (run.clone(), in_order(entries));
+        let run = run.clone();
         self.writer.run(move |group| start(group, &run, &entries)).await
     }
 
@@ -78,7 +77,7 @@ impl Runs for Sqlite {
         at: Moment,
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError> {
-        let (run, entries) = (run.to_owned(), in_order(entries));
+        let run = run.to_owned();
         self.writer.run(move |group| end(group, key, &run, at, &entries)).await
     }
 
@@ -90,7 +89,7 @@ impl Runs for Sqlite {
         after: String,
         entries: Vec<Entry>,
     ) -> Result<bool, StoreError> {
-        let (run, before, entries) = (run.to_owned(), before.to_owned(), in_order(entries));
+        let (run, before) = (run.to_owned(), before.to_owned());
         let changed = Change { key, run, before, after };
         self.writer.run(move |group| change(group, &changed, &entries)).await
     }

@@ -15,7 +15,7 @@ fn about(kind: &'static str, ms: u64, subject: &str, owner: Option<&str>) -> Ent
         actor: "coder \"x\"".to_owned(),
         subject: subject.to_owned(),
         owner: owner.map(str::to_owned),
-        data: "{}".to_owned(),
+        data: "{}".to_owned().into(),
     }
 }
 
@@ -31,7 +31,7 @@ pub async fn entries_stand_in_order_in_one_chain(place: &impl Place) {
         let Entry { kind, at, actor, subject, owner, data } = entry;
         assert_eq!((record.kind.as_str(), &record.actor), (*kind, actor));
         assert_eq!((&record.at, &record.subject), (at, subject));
-        assert_eq!((&record.owner, &record.data), (owner, data));
+        assert_eq!((&record.owner, record.data.as_str()), (owner, &**data));
     }
     let head = store.head().await.unwrap();
     assert_eq!((head.seq, head.position, head.base), (3, found[2].position, None));
@@ -103,7 +103,7 @@ pub async fn untidy_data_does_not_break_the_chain(place: &impl Place) {
     let store = place.open();
     for data in ["{ \"b\": 1, \"a\": 2 }", "no JSON", ""] {
         let mut untidy = entry("x", "y");
-        untidy[0].data = data.to_owned();
+        untidy[0].data = data.to_owned().into();
         store.record(untidy, vec![], NOW).await.unwrap();
     }
     assert_eq!(chain_holds(&*store).await, 3);

@@ -142,7 +142,7 @@ pub fn entry_at(at: Moment, kind: &'static str, subject: impl Display) -> Vec<En
         actor: "coder".to_owned(),
         subject: subject.to_string(),
         owner: Some("ada".to_owned()),
-        data: "{\"a\":1}".to_owned(),
+        data: "{\"a\":1}".to_owned().into(),
     }]
 }
 

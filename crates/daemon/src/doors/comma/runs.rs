@@ -105,7 +105,7 @@ impl Talk {
             actor: self.caller.key.name.clone(),
             subject: run.run.clone(),
             owner: Some(run.owner.clone()),
-            data: object(vec![("after", quoted(Status::Pending.name()))]),
+            data: object(vec![("after", quoted(Status::Pending.name()))]).into(),
         };
         if self.app.authority.store().start_run(&run, vec![entry]).await? {
             Ok(run)

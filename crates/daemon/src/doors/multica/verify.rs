@@ -193,7 +193,7 @@ fn entry(app: &App, kind: &'static str, key: &Key, subject: Id, about: &str) -> 
         actor: key.name.clone(),
         subject: subject.to_string(),
         owner: None,
-        data: object(vec![("about", quoted(about)), ("door", quoted(NAME))]),
+        data: object(vec![("about", quoted(about)), ("door", quoted(NAME))]).into(),
     }
 }
 
