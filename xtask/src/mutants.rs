@@ -3,25 +3,31 @@
 //! cargo-mutants says which changes there are. Building each apart would take days here, so all of
 //! them are built at once into a copy of the checkout (`switch.rs`), behind a variable that says
 //! which one counts, and the tests of the package run once for each (`trial.rs`). To examine more
-//! code, add a row to [`AREAS`].
+//! code, add a row to [`AREAS`]. What was tried is kept (`ends.rs`) and not tried again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
 use crate::checkout;
+use ends::{End, Ended, Ends};
 use listing::Mutant;
-use tree::Tree;
-use trial::{End, Trial};
+use tree::{Numbered, Tree};
+use trial::{Switch, Trial};
 
+mod ends;
 mod listing;
+mod run;
 mod switch;
 mod tree;
 mod trial;
+
+/// Where the ends are kept.
+const KEPT: &str = "target/mutants/ends.tsv";
 
 /// What `cargo xtask mutants` takes.
 #[derive(clap::Args)]
@@ -35,6 +41,19 @@ pub struct Arguments {
     /// Only mutants whose line in the list contains this.
     #[arg(long)]
     only: Option<String>,
+    /// Try those again that no test noticed.
+    #[arg(long)]
+    again: bool,
+    /// Build those alone that cannot stand behind a switch, which takes a build for each.
+    #[arg(long)]
+    alone: bool,
+    /// Only these test programs; `lib` for the tests in the package's own text, `verdicts:corners`
+    /// for the rows of one table.
+    #[arg(long, value_name = "PROGRAM", value_delimiter = ',')]
+    tests: Vec<String>,
+    /// Begin no further mutant after so many minutes.
+    #[arg(long, value_name = "N")]
+    minutes: Option<u64>,
     /// The areas to examine; all of them if none is named.
     #[arg(value_name = "AREA")]
     areas: Vec<String>,
@@ -72,21 +91,22 @@ impl Area {
     }
 }
 
-/// How many mutants of one area came to which end.
-type Counts = BTreeMap<End, usize>;
+/// How many mutants of one area came to which end, or to none yet.
+type Counts = BTreeMap<Option<End>, usize>;
 
-/// Builds the mutants of each package once, tries each, and counts them by area.
+/// Builds the mutants of each package once, tries those that were not tried yet, and counts all of
+/// them by area.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let root = checkout::root();
     let areas = chosen(&arguments.areas)?;
     let shard = arguments.shard.as_deref().map_or(Ok((0, 1)), shard)?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = arguments.jobs.unwrap_or(cores).max(1);
     let mut out = std::io::stdout();
     let began = Instant::now();
+    let until = arguments.minutes.map(|minutes| began + Duration::from_mins(minutes));
+    let mut ends = Ends::read(&root.join(KEPT))?;
 
     let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
-    let mut told = Vec::new();
+    let mut missed = Vec::new();
     for package in [APPROVAL, ENGINE] {
         let areas: Vec<&Area> =
             areas.iter().copied().filter(|area| area.package == package).collect();
@@ -94,30 +114,54 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             continue;
         }
         let listed = listing::list(&root, package, &mut out)?;
-        let mut mutants: Vec<(&Area, Mutant)> = Vec::new();
+        let of_area = |area: &Area| {
+            let numbered = (1..).zip(&listed);
+            numbered.filter(|(_, mutant)| area.holds(&mutant.file)).collect::<Numbered<'_>>()
+        };
+        let all: Numbered<'_> = areas.iter().flat_map(|area| of_area(area)).collect();
+        let wanted = areas.iter().flat_map(|area| {
+            let each = of_area(area).into_keys().enumerate();
+            each.filter(|(at, _)| at % shard.1 == shard.0).map(|(_, number)| number)
+        });
+        let is_named = |number: &u32| {
+            let only = arguments.only.as_ref();
+            let mutant = all.get(number);
+            only.is_none_or(|only| mutant.is_some_and(|mutant| mutant.name.contains(only)))
+        };
+        let bench = Bench {
+            package,
+            mutants: &all,
+            wanted: wanted.filter(is_named).collect(),
+            again: arguments.again,
+            alone: arguments.alone,
+            tests: &arguments.tests,
+            jobs: arguments.jobs.unwrap_or_else(cores).max(1),
+            until,
+        };
+        bench.examine(&root, &mut ends, &mut out)?;
+        let texts = tree::texts(&all)?;
         for area in areas {
-            let of_area = listed.iter().filter(|mutant| area.holds(&mutant.file));
-            let wanted = of_area.enumerate().filter(|(at, mutant)| {
-                let only = arguments.only.as_ref();
-                at % shard.1 == shard.0 && only.is_none_or(|only| mutant.name.contains(only))
-            });
-            mutants.extend(wanted.map(|(_, mutant)| (area, mutant.clone())));
-        }
-        writeln!(out, "{package}: {} of {} mutants", mutants.len(), listed.len())?;
-        let ends = examine(&root, package, &mutants, jobs, &mut out)?;
-        for ((area, mutant), end) in mutants.iter().zip(ends) {
-            *counts.entry(area.name).or_default().entry(end).or_default() += 1;
-            told.push(format!("{} {}", end.name(), mutant.name));
+            for mutant in of_area(area).into_values() {
+                let text = texts.get(&mutant.file).map_or("", String::as_str);
+                let ended = ends.of(mutant, text);
+                let end = ended.map(|ended| ended.end);
+                *counts.entry(area.name).or_default().entry(end).or_default() += 1;
+                if let Some(ended) = ended.filter(|ended| ended.end == End::Missed) {
+                    missed.push([&mutant.name, "  ", &ended.by].concat());
+                }
+            }
         }
     }
-    let kept = root.join("target/mutants/outcomes.txt");
-    fs::write(&kept, told.join("\n") + "\n").context("cannot keep the outcomes")?;
-    for line in told.iter().filter(|line| line.starts_with(End::Missed.name())) {
-        writeln!(out, "{line}")?;
+    for name in missed {
+        writeln!(out, "{} {name}", End::Missed.name())?;
     }
     write!(out, "{}", table(&counts))?;
-    writeln!(out, "{} s; every end is in target/mutants/outcomes.txt", began.elapsed().as_secs())?;
+    writeln!(out, "{} s; every end is in {KEPT}", began.elapsed().as_secs())?;
     Ok(())
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Area>> {
@@ -139,50 +183,119 @@ fn shard(text: &str) -> anyhow::Result<(usize, usize)> {
     Ok((at, of))
 }
 
-/// What became of each mutant of a package.
-fn examine(
-    root: &Path,
-    package: &str,
-    mutants: &[(&Area, Mutant)],
+/// The mutants of one package, and what is wanted of them.
+struct Bench<'a> {
+    package: &'static str,
+    mutants: &'a Numbered<'a>,
+    wanted: Vec<u32>,
+    again: bool,
+    alone: bool,
+    tests: &'a [String],
     jobs: usize,
-    out: &mut (impl Write + Send),
-) -> anyhow::Result<Vec<End>> {
-    let mutants: Vec<&Mutant> = mutants.iter().map(|(_, mutant)| mutant).collect();
-    let tree = Tree::copy(root, package)?;
-    let built = tree.build(&mutants, out)?;
-    let trial = Trial::of(&tree, &built.programs)?;
-    writeln!(out, "{}", trial.told())?;
-    let mut ends = trial.all(&mutants, &built.switched, jobs, out)?;
-    // What cannot stand behind a switch is built alone.
-    for (at, mutant) in mutants.iter().enumerate() {
-        if built.apart.contains(&at)
-            && let Some(end) = ends.get_mut(at)
-        {
-            *end = match tree.build_alone(mutant)? {
-                Some(programs) => trial.alone(&programs)?,
-                None => End::Unviable,
-            };
-            writeln!(out, "{} (alone) {}", end.name(), mutant.name)?;
+    until: Option<Instant>,
+}
+
+impl Bench<'_> {
+    /// Tries what is wanted and has no end yet, and keeps the ends.
+    fn examine(
+        &self,
+        root: &Path,
+        ends: &mut Ends,
+        out: &mut (impl Write + Send),
+    ) -> anyhow::Result<()> {
+        let texts = tree::texts(self.mutants)?;
+        let text = |mutant: &Mutant| texts.get(&mutant.file).map_or("", String::as_str);
+        let end = |ends: &Ends, number: u32| {
+            let mutant = self.mutants.get(&number)?;
+            ends.of(mutant, text(mutant)).map(|ended| ended.end)
+        };
+        let is_due = |ends: &Ends, number: u32| match end(ends, number) {
+            None => true,
+            Some(End::Apart) => self.alone,
+            Some(End::Missed) => self.again,
+            Some(End::Unviable | End::Caught | End::Timeout) => false,
+        };
+        let is_over = || self.until.is_some_and(|until| Instant::now() >= until);
+        let mut due = self.wanted.iter().filter(|number| is_due(ends, **number));
+        if due.next().is_none() || is_over() {
+            return Ok(());
         }
+
+        let viable = self.mutants.iter().map(|(number, mutant)| (*number, *mutant));
+        let is_out = |number| matches!(end(ends, number), Some(End::Unviable | End::Apart));
+        let viable: Numbered<'_> = viable.filter(|(number, _)| !is_out(*number)).collect();
+        let tree = Tree::copy(root, self.package, self.mutants, self.tests)?;
+        let built = tree.build(&viable, out)?;
+        for (number, mutant) in &viable {
+            let end = match built.apart.contains(number) {
+                _ if built.switched.contains_key(number) => continue,
+                true => End::Apart,
+                false => End::Unviable,
+            };
+            ends.keep(mutant, text(mutant), Ended { end, by: String::new() })?;
+        }
+        let trial = Trial::of(&tree, &built.programs, self.tests)?;
+        writeln!(out, "{}", trial.told())?;
+        let due = self.wanted.iter().copied().filter(|number| is_due(ends, *number));
+        let mut due: Vec<u32> = due.collect();
+        // From everywhere, so that what was tried is a sample if the time ends first.
+        due.sort_by_key(|number| number.wrapping_mul(0x9E37_79B9));
+        writeln!(out, "{}: {} of {} to try", self.package, due.len(), self.mutants.len())?;
+
+        let kept = Mutex::new((ends, out));
+        let keep = |number: u32, ended: Ended| -> anyhow::Result<()> {
+            let mutant = self.mutants.get(&number).context("no such mutant")?;
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            writeln!(kept.1, "{} {}  {}", ended.end.name(), mutant.name, ended.by)?;
+            kept.0.keep(mutant, text(mutant), ended)
+        };
+        let switches: Vec<Switch> = due
+            .iter()
+            .filter_map(|number| {
+                built.switched.get(number).map(|place| Switch { number: *number, place: *place })
+            })
+            .collect();
+        // What a part of the rows does not notice another one may.
+        let is_partial = self.tests.iter().any(|name| name.contains(':'));
+        trial.all(&switches, self.jobs, self.until, |switch, ended| {
+            let is_told = !is_partial || ended.end != End::Missed;
+            if is_told { keep(switch.number, ended) } else { Ok(()) }
+        })?;
+        for number in due.into_iter().filter(|number| !built.switched.contains_key(number)) {
+            let Some(mutant) = self.mutants.get(&number).filter(|_| !is_over()) else { break };
+            let ended = match tree.build_alone(mutant)? {
+                Some(programs) => trial.alone(&programs)?,
+                None => Ended { end: End::Unviable, by: "alone".to_owned() },
+            };
+            keep(number, ended)?;
+        }
+        Ok(())
     }
-    Ok(ends)
 }
 
 /// The counts of every area, and the share of those that were noticed.
 fn table(counts: &BTreeMap<&str, Counts>) -> String {
-    let head = ["mutants", "unviable", "caught", "timeout", "missed", "noticed"];
+    let head = ["mutants", "unviable", "alone", "left", "caught", "timeout", "missed", "noticed"];
     let mut lines = vec![row("area", &head.map(str::to_owned))];
-    for (area, counts) in counts {
+    let mut sum = Counts::new();
+    for counts in counts.values() {
+        for (end, count) in counts {
+            *sum.entry(*end).or_default() += count;
+        }
+    }
+    for (area, counts) in counts.iter().map(|(area, counts)| (*area, counts)).chain([("", &sum)]) {
         let of = |end| counts.get(&end).copied().unwrap_or(0);
-        let noticed = of(End::Caught) + of(End::Timeout);
-        let viable = noticed + of(End::Missed);
-        let per_mille = (noticed * 1000).checked_div(viable).unwrap_or(1000);
+        let noticed = of(Some(End::Caught)) + of(Some(End::Timeout));
+        let tried = noticed + of(Some(End::Missed));
+        let per_mille = (noticed * 1000).checked_div(tried).unwrap_or(1000);
         let counted = [
-            viable + of(End::Unviable),
-            of(End::Unviable),
-            of(End::Caught),
-            of(End::Timeout),
-            of(End::Missed),
+            counts.values().sum(),
+            of(Some(End::Unviable)),
+            of(Some(End::Apart)),
+            of(None),
+            of(Some(End::Caught)),
+            of(Some(End::Timeout)),
+            of(Some(End::Missed)),
         ];
         let mut cells: Vec<String> = counted.iter().map(ToString::to_string).collect();
         cells.push(format!("{}.{} %", per_mille / 10, per_mille % 10));
@@ -230,7 +343,10 @@ mod tests {
     #[test]
     fn the_share_counts_what_could_be_built() {
         let counts = [(End::Caught, 17), (End::Timeout, 1), (End::Missed, 2), (End::Unviable, 9)];
-        let text = table(&BTreeMap::from([("rules", BTreeMap::from(counts))]));
+        let counts = counts.map(|(end, count)| (Some(end), count));
+        let mut counts = BTreeMap::from(counts);
+        counts.insert(None, 5);
+        let text = table(&BTreeMap::from([("rules", counts)]));
         assert!(text.lines().last().unwrap().ends_with("90.0 %"), "{text}");
     }
 }

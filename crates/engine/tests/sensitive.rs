@@ -66,6 +66,21 @@ fn a_pattern_that_aims_at_an_example_is_found_through_the_index() {
     }
 }
 
+#[test]
+fn a_pattern_aims_at_a_name_of_which_it_says_enough() {
+    #[rustfmt::skip]
+    let cases = [
+        ("*en*",    ".env",     false, "half of it between stars"),
+        ("*nv",     ".env",     true,  "half of it, and how it ends"),
+        ("*n",      ".env",     false, "less"),
+        ("*env*",   ".env",     true,  "more than half"),
+        ("*xy*",    "id_rsa",   false, "letters that it has not"),
+    ];
+    for (glob, listed, want, why) in cases {
+        assert_eq!(sensitive::may_share(&["h", glob], &["**", listed]), want, "`{glob}`: {why}");
+    }
+}
+
 /// A path with a star, a sign for one letter or a set in several of its places.
 fn opened(path: &str) -> Vec<String> {
     let places = path.char_indices().filter(|(_, letter)| letter.is_alphanumeric());

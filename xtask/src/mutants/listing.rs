@@ -30,10 +30,20 @@ pub struct Mutant {
 /// The function a mutant is in.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Function {
+    /// Its path in its file.
+    #[serde(rename = "function_name")]
+    pub path: String,
     /// From its attributes to its closing brace.
     pub span: Span,
     /// `-> T`, or nothing.
     pub return_type: String,
+}
+
+impl Function {
+    /// Its own name.
+    pub fn name(&self) -> &str {
+        self.path.rsplit("::").next().unwrap_or_default()
+    }
 }
 
 /// A part of a text; the end is exclusive.
