@@ -8,8 +8,7 @@ mod hint;
 mod overlap;
 mod piece;
 
-use overlap::may_share;
-pub use overlap::share_a_name;
+pub use overlap::{may_share, share_a_name};
 pub use piece::{holds_a_name, is_in_a_name, may_end, may_meet};
 
 use std::borrow::Cow;
