@@ -133,6 +133,7 @@ pub fn entry(kind: &'static str, ask: &Ask) -> Vec<Entry> {
         data: format!(
             "{{\"digest\":\"{}\",\"outcome\":\"ask\",\"tier\":\"dangerous\",\"tool\":\"Bash\"}}",
             ask.digest
-        ),
+        )
+        .into(),
     }]
 }

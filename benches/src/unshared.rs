@@ -85,7 +85,7 @@ async fn end(client: &Client, kind: &'static str, ask: &portcullis_approval::Ask
     let (hash, at) = (vec![7_u8; 32], ask.opened_at.ms());
     for entry in entry(kind, ask) {
         let values: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
-            [&position, &seq, &at, &kind, &entry.subject, &entry.data, &hash];
+            [&position, &seq, &at, &kind, &entry.subject, &&*entry.data, &hash];
         client.execute(APPEND, &values).await.expect("appended");
     }
     client.execute(HEAD, &[&seq, &hash, &position]).await.expect("kept");

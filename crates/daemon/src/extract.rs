@@ -1,7 +1,6 @@
 //! What handlers take out of requests: bodies within their limit, queries, and who calls.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
@@ -15,7 +14,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::App;
 use crate::error::ApiError;
 use crate::identity::Caller;
-use crate::router::Route;
+use crate::router::Visit;
 
 /// How long a client may take to send a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
@@ -81,7 +80,8 @@ impl FromRequest<App> for Bytes {
     type Rejection = BadBody;
 
     async fn from_request(request: Request, _: &App) -> Result<Bytes, BadBody> {
-        let most = request.extensions().get::<Arc<Route>>().map_or(0, |route| route.most_bytes);
+        let visit = request.extensions().get::<Visit>();
+        let most = visit.and_then(|visit| visit.route.as_ref()).map_or(0, |route| route.most_bytes);
         let read = read(request.into_body(), most);
         tokio::time::timeout(BODY_TIME, read).await.unwrap_or(Err(BadBody::Broken))
     }
@@ -136,7 +136,8 @@ impl FromRequestParts<App> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Caller, ApiError> {
-        parts.extensions.get::<Caller>().cloned().ok_or_else(ApiError::unauthorized)
+        let visit = parts.extensions.get::<Visit>();
+        visit.and_then(|visit| visit.caller.clone()).ok_or_else(ApiError::unauthorized)
     }
 }
 

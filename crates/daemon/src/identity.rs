@@ -8,7 +8,7 @@
 //! other half lies in the page's own storage, which belongs to one port, and comes in a header.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -102,10 +102,18 @@ impl Caller {
     }
 }
 
+/// Keys by the hashes of their secrets.
+type Keys = HashMap<[u8; 32], Arc<Key>>;
+
+/// Which keys there were at some time.
+// INVARIANT: weak, and kept: nothing else can come to lie at this address meanwhile.
+#[derive(Clone, Debug)]
+pub struct Generation(Weak<Keys>);
+
 /// Every credential that counts.
 #[derive(Debug)]
 pub struct Identity {
-    keys: ArcSwap<HashMap<[u8; 32], Arc<Key>>>,
+    keys: ArcSwap<Keys>,
     /// Tells whoever holds a connection that the keys are others by now.
     changed: watch::Sender<()>,
     socket: Arc<Key>,
@@ -153,6 +161,18 @@ impl Identity {
         self.keys.store(Arc::new(keys));
         self.changed.send_replace(());
         Ok(())
+    }
+
+    /// Which keys there are now.
+    #[must_use]
+    pub fn generation(&self) -> Generation {
+        Generation(Arc::downgrade(&self.keys.load()))
+    }
+
+    /// Whether the keys are still those.
+    #[must_use]
+    pub fn is_still(&self, generation: &Generation) -> bool {
+        std::ptr::eq(generation.0.as_ptr(), Arc::as_ptr(&self.keys.load()))
     }
 
     /// Every key that is known, the fixed ones included.

@@ -18,6 +18,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::authority::stopped;
+use crate::router::{Shown, Visit};
 
 /// So many connections are held at once, if the process may have as many descriptors.
 const MOST_CONNECTIONS: usize = 20_000;
@@ -31,10 +32,14 @@ const HEAD_TIME: Duration = Duration::from_secs(15);
 /// How long open requests may take when the node goes down.
 const LAST_TIME: Duration = Duration::from_secs(10);
 
-/// What is known about a connection.
+/// What is known about a connection; clones are the same.
 #[derive(Clone, Debug)]
-pub struct Connection {
+pub struct Connection(Arc<Known>);
+
+#[derive(Debug)]
+struct Known {
     names: Option<Arc<Names>>,
+    shown: Shown,
 }
 
 /// The names a listener answers to.
@@ -71,20 +76,26 @@ impl Names {
 impl Connection {
     /// A connection over the socket of this user.
     #[must_use]
-    pub const fn socket() -> Connection {
-        Connection { names: None }
+    pub fn socket() -> Connection {
+        Connection(Arc::new(Known { names: None, shown: Shown::default() }))
     }
 
     /// A connection to a listener with these names.
     #[must_use]
-    pub const fn tcp(names: Arc<Names>) -> Connection {
-        Connection { names: Some(names) }
+    pub fn tcp(names: Arc<Names>) -> Connection {
+        Connection(Arc::new(Known { names: Some(names), shown: Shown::default() }))
     }
 
     /// Whether it came over the socket of this user.
     #[must_use]
-    pub const fn is_socket(&self) -> bool {
-        self.names.is_none()
+    pub fn is_socket(&self) -> bool {
+        self.0.names.is_none()
+    }
+
+    /// What was shown over it last.
+    #[must_use]
+    pub fn shown(&self) -> &Shown {
+        &self.0.shown
     }
 
     /// Whether the listener answers to this `Host`.
@@ -92,14 +103,14 @@ impl Connection {
     pub fn has_host(&self, host: &str) -> bool {
         let is_one =
             |names: &Arc<Names>| names.hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
-        self.names.as_ref().is_none_or(is_one)
+        self.0.names.as_ref().is_none_or(is_one)
     }
 
     /// Whether the listener's pages have this `Origin`.
     #[must_use]
     pub fn has_origin(&self, origin: &str) -> bool {
         let is_one = |names: &Arc<Names>| names.origins.iter().any(|known| known == origin);
-        self.names.as_ref().is_some_and(is_one)
+        self.0.names.as_ref().is_some_and(is_one)
     }
 }
 
@@ -217,7 +228,7 @@ async fn serve<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(connection.clone());
+        request.extensions_mut().insert(Visit::over(connection.clone()));
         rest::answer(router.clone(), request)
     });
     let mut http = http1::Builder::new();

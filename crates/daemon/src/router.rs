@@ -4,6 +4,7 @@
 //! credentials are made from: a route that is not in it does not exist.
 
 mod gate;
+mod shown;
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
-use portcullis_approval::Role;
+use portcullis_approval::{Moment, Role};
 use portcullis_wire::errors::Code;
 use schemars::{Schema, SchemaGenerator};
 
@@ -24,6 +25,7 @@ use crate::identity::{self, Caller, Via};
 use crate::listen::Connection;
 
 use gate::Gate;
+pub use shown::Shown;
 
 /// Who may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +70,25 @@ impl Who {
             | (Who::Approver, Role::Agent)
             | (Who::Admin, Role::Agent | Role::Approver) => false,
         }
+    }
+}
+
+/// A request on its way: over which connection it came and, once the gate let it in, to what and
+/// from whom.
+#[derive(Clone)]
+pub struct Visit {
+    connection: Connection,
+    /// The route it was let in to.
+    pub route: Option<Arc<Route>>,
+    /// Who was let in.
+    pub caller: Option<Caller>,
+}
+
+impl Visit {
+    /// One that was not let in yet.
+    #[must_use]
+    pub fn over(connection: Connection) -> Visit {
+        Visit { connection, route: None, caller: None }
     }
 }
 
@@ -170,7 +191,11 @@ fn shut_out(route: &Route, shut: Shut, headers: &HeaderMap) -> Response {
 
 fn admit(app: &App, route: &Route, request: &Request) -> Result<Option<Caller>, Shut> {
     let headers = request.headers();
-    let connection = request.extensions().get::<Connection>().ok_or(Shut::Host)?;
+    let Visit { connection, .. } = request.extensions().get::<Visit>().ok_or(Shut::Host)?;
+    let now = app.authority.now();
+    if let Some(caller) = connection.shown().again(&app.identity, headers, request.uri(), now) {
+        return reaches(route, caller);
+    }
     if !connection.is_socket() {
         check_host(connection, headers, request.uri())?;
     }
@@ -178,7 +203,11 @@ fn admit(app: &App, route: &Route, request: &Request) -> Result<Option<Caller>, 
     if route.who == Who::Anyone {
         return Ok(None);
     }
-    let caller = credential(app, route, connection, request)?;
+    let keys = app.identity.generation();
+    let caller = credential(app, route, connection, request, now)?;
+    if caller.via == Via::Header && !connection.is_socket() {
+        connection.shown().keep(keys, headers, request.uri(), &caller);
+    }
     if caller.via == Via::Cookie {
         // A page of another site can send a request, but neither our header nor our origin.
         let is_upgrade = headers.contains_key(header::UPGRADE);
@@ -192,7 +221,18 @@ fn admit(app: &App, route: &Route, request: &Request) -> Result<Option<Caller>, 
             return Err(Shut::Mark);
         }
     }
-    if route.who.includes(caller.key.role) { Ok(Some(caller)) } else { Err(Shut::Role) }
+    reaches(route, caller)
+}
+
+/// Lets a caller in whose role is among those of a route.
+fn reaches(route: &Route, caller: Caller) -> Result<Option<Caller>, Shut> {
+    match route.who {
+        Who::Anyone => Ok(None),
+        who if who.includes(caller.key.role) => Ok(Some(caller)),
+        Who::AnyKey | Who::Agent | Who::AgentOrApprover | Who::Approver | Who::Admin => {
+            Err(Shut::Role)
+        }
+    }
 }
 
 fn credential(
@@ -200,9 +240,9 @@ fn credential(
     route: &Route,
     connection: &Connection,
     request: &Request,
+    now: Moment,
 ) -> Result<Caller, Shut> {
     let headers = request.headers();
-    let now = app.authority.now();
     let is_local = connection.is_socket();
     let door = door(headers, is_local);
     let with = |secret: &str, via: Via, door: &'static str| {

@@ -19,6 +19,8 @@ mod floods;
 mod gate;
 #[path = "native/hooks.rs"]
 mod hooks;
+#[path = "native/kept.rs"]
+mod kept;
 #[path = "native/node.rs"]
 mod node;
 #[path = "native/nodes.rs"]

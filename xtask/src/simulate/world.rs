@@ -405,7 +405,7 @@ impl World {
             actor: "world".to_owned(),
             subject: ask.id.to_string(),
             owner: None,
-            data: "{}".to_owned(),
+            data: "{}".to_owned().into(),
         };
         let link = Link { node: "local", seq: self.head.0 + 1, prev: self.head.1 };
         self.chain.take(&entry.written().line(&link))?;

@@ -13,7 +13,7 @@ use axum::response::Response;
 use tower::{Layer, Service};
 use tracing::{Instrument, field, info_span};
 
-use super::{Route, admit, shut_out};
+use super::{Route, Visit, admit, shut_out};
 use crate::App;
 use crate::identity::Caller;
 use crate::refusals::Refused;
@@ -75,10 +75,10 @@ where
         let (answer, key) = match admit(app, route, &request) {
             Ok(caller) => {
                 let key = caller.as_ref().map(|Caller { key, .. }| Arc::clone(key));
-                if let Some(caller) = caller {
-                    request.extensions_mut().insert(caller);
+                if let Some(visit) = request.extensions_mut().get_mut::<Visit>() {
+                    visit.route = Some(Arc::clone(route));
+                    visit.caller = caller;
                 }
-                request.extensions_mut().insert(Arc::clone(route));
                 (Ok(span.in_scope(|| self.inner.call(request))), key)
             }
             Err(shut) => (Err(shut_out(route, shut, request.headers())), None),
