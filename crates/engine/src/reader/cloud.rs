@@ -30,11 +30,15 @@ pub(super) fn cloud(reading: &mut Reading<'_, '_>) {
     }
 }
 
+/// What may show a file or the variables of a repository: these are read by their exact names only.
+const KEPT: [&str; 4] = ["contents", "files", "blobs", "variables"];
+
 /// Whether a word with a `?` that nobody quoted asks for something of a repository, whatever file
-/// it should fit: `repos/o/r/commits?per_page=5`.
+/// it should fit: `repos/o/r/commits?per_page=5`, `projects/:id/issues?state=opened`.
 fn is_below_repositories(endpoint: &Arg) -> bool {
     matches!(&endpoint.text, Text::Files { prefix, pattern }
-        if prefix.starts_with("repos/") && !pattern.contains("contents"))
+        if (prefix.starts_with("repos/") || prefix.starts_with("projects/"))
+            && !KEPT.iter().any(|kept| pattern.contains(kept)))
 }
 
 /// `gh api`: GET asks, everything else changes.
