@@ -237,9 +237,8 @@ pub(super) fn printf(reading: &mut Reading<'_, '_>) {
             .args()
             .first()
             .is_none_or(|arg| !arg.may_be_option() || arg.as_known().is_some());
-        if is_first_known && reading.act.unknown.as_ref().is_some_and(|unknown| unknown.is_dynamic)
-        {
-            reading.act.unknown = None;
+        if !is_first_known {
+            reading.dynamic("the first word may be `-v`, which assigns and evaluates a subscript");
         }
         return;
     };
@@ -300,7 +299,9 @@ pub(super) fn trap(reading: &mut Reading<'_, '_>) {
     reading.only_read();
     reading.inner.clear();
     let operands = reading.operands();
-    if reading.usage.is_dry || operands.len() < 2 {
+    // One word may be a text and a signal.
+    let may_be_two = operands.iter().any(|operand| !operand.is_one());
+    if reading.usage.is_dry || operands.len() < 2 && !may_be_two {
         return;
     }
     match operands.first().map(Arg::as_known) {
