@@ -264,7 +264,8 @@ impl<'a> Reader<'a> {
     fn dynamic(&mut self, arg: &Arg) {
         let entries = self.outer.iter().filter(|entry| entry.global).copied().chain([self.entry]);
         let may_harm = entries.into_iter().any(|entry| {
-            entry.any_option && !reads_only(entry.effects)
+            // An option may take back what keeps the act from happening.
+            (entry.any_option || !entry.dry.is_empty()) && !reads_only(entry.effects)
                 || entry.options.iter().any(OptionSpec::is_dangerous)
                 || !entry.when.is_empty()
         });

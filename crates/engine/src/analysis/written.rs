@@ -2,9 +2,9 @@
 
 use portcullis_shell::{Command, Kind, Operator, Span, Value};
 
-use super::Analysis;
 use super::simple::printed;
 use super::walk::{Feed, Walk};
+use super::{Analysis, names};
 use crate::act::Act;
 use crate::arg::{Arg, Text};
 use crate::place;
@@ -23,15 +23,15 @@ pub(crate) struct Written {
 impl Walk<'_, '_> {
     /// Notes the texts that a command, whose acts begin at `first`, puts into files.
     pub(super) fn note_written(&mut self, command: &Command, first: usize) {
-        let mut names = self.redirected(command);
+        let mut files = self.redirected(command);
         let is_plain = matches!(command.kind, Kind::Simple(_));
         let acts = self.analysis.found.acts.get(first..).unwrap_or_default();
         for act in acts.iter().filter(|_| is_plain) {
             match act.base_name() {
-                Some("tee") => names.extend(operands(act).map(str::to_owned)),
+                Some("tee") => files.extend(operands(act).map(str::to_owned)),
                 Some("dd") => {
-                    let files = operands(act).filter_map(|word| word.strip_prefix("of="));
-                    names.extend(files.map(str::to_owned));
+                    let named = operands(act).filter_map(|word| word.strip_prefix("of="));
+                    files.extend(named.map(str::to_owned));
                 }
                 _ => {}
             }
@@ -39,14 +39,16 @@ impl Walk<'_, '_> {
         if is_plain {
             self.analysis.copied(first);
         }
-        if names.is_empty() {
+        if files.is_empty() {
             return;
         }
         let text = self.put(command, first);
         if text.trim().is_empty() {
             return;
         }
-        let names = names.iter().map(|name| self.analysis.located(name)).collect::<Vec<_>>();
+        // Whoever reads one of these files later may get the names in it.
+        self.analysis.keep(names::of_text(&text));
+        let names = files.iter().map(|name| self.analysis.located(name)).collect::<Vec<_>>();
         let written = &mut self.analysis.written;
         let is_full = written.len() >= TEXTS;
         match written.last_mut().filter(|_| is_full) {

@@ -232,17 +232,14 @@ fn arithmetic(reading: &mut Reading<'_, '_>) {
 /// `printf -v` assigns, and evaluates a subscript.
 pub(super) fn printf(reading: &mut Reading<'_, '_>) {
     let Some(name) = reading.usage.value_of(&["-v"]).cloned() else {
-        // Without an option its words are only printed, whatever they hold.
-        let is_first_known = reading
-            .args()
-            .first()
-            .is_none_or(|arg| !arg.may_be_option() || arg.as_known().is_some());
-        if !is_first_known {
-            // It may be `-v`, and the next word a name.
-            let named = reading.args().get(1).and_then(Arg::as_known).unwrap_or_default();
-            if holds_code(named) || setting(named, None) == Setting::Loader {
-                reading.dynamic("this word may be `-v`, which sets the variable named next");
-            }
+        // Without an option its words are only printed, whatever they hold, and without a second
+        // word there is nothing to assign.
+        let args = reading.args();
+        let may_be_option =
+            args.first().is_some_and(|arg| arg.may_be_option() && arg.as_known().is_none());
+        let has_more = args.len() > 1 || args.iter().any(|arg| !arg.is_one());
+        if may_be_option && has_more {
+            reading.dynamic("the first word may be `-v`, which assigns and evaluates a subscript");
         } else if reading.act.unknown.as_ref().is_some_and(|unknown| unknown.is_dynamic) {
             reading.act.unknown = None;
         }
@@ -313,7 +310,9 @@ pub(super) fn trap(reading: &mut Reading<'_, '_>) {
     reading.only_read();
     reading.inner.clear();
     let operands = reading.operands();
-    if reading.usage.is_dry || operands.len() < 2 {
+    // One word may be a text and a signal.
+    let may_be_two = operands.iter().any(|operand| !operand.is_one());
+    if reading.usage.is_dry || operands.len() < 2 && !may_be_two {
         return;
     }
     match operands.first().map(Arg::as_known) {

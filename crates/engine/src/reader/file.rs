@@ -336,6 +336,10 @@ pub(super) fn xargs(reading: &mut Reading<'_, '_>) {
 pub(super) fn parallel(reading: &mut Reading<'_, '_>) {
     reading.inner.clear();
     reading.only_read();
+    // Values of options have places too: labels, directories, separators.
+    if reading.args().iter().any(|arg| arg.written().contains("{=")) {
+        return reading.unknown("a place with Perl in it");
+    }
     let operands = reading.operands();
     let is_separator =
         |arg: &Arg| matches!(arg.as_known(), Some(":::" | "::::" | ":::+" | "::::+"));
@@ -361,12 +365,8 @@ pub(super) fn parallel(reading: &mut Reading<'_, '_>) {
             reading.inner.push(Inner::Unknown("each line of the input is a command"));
         }
         Some(words) => {
-            let text = words.join(" ");
-            if text.contains("{=") {
-                return reading.unknown("a place with Perl in it");
-            }
             // A place is filled with text from outside, which the shell reads anew.
-            let mut text = text;
+            let mut text = words.join(" ");
             for mark in ["{}", "{.}", "{/}", "{//}", "{/.}", "{#}", "{%}", "{1}", "{2}", "{3}"] {
                 text = text.replace(mark, "\"$portcullis\"");
             }

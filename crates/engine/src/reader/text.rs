@@ -109,6 +109,15 @@ fn chosen(reading: &mut Reading<'_, '_>, program: &str) {
 pub(super) fn jq(reading: &mut Reading<'_, '_>) {
     let is_yq = reading.act.base_name() == Some("yq");
     pairs(reading);
+    // A program that the call itself feeds is in no file that anybody looked at.
+    let is_fed = reading.usage.value_of(&["-f", "--from-file"]).is_some_and(|arg| {
+        let is_stream =
+            |file: &str| file == "-" || file.starts_with("/dev/") || file.starts_with("/proc/");
+        arg.as_written().is_none_or(is_stream)
+    });
+    if is_fed {
+        reading.unknown("a program that is fed, which may show the environment");
+    }
     let Some(programs) = texts(reading, ValueKind::Jq) else {
         // An unknown jq program only computes; one of yq may load files.
         if is_yq {

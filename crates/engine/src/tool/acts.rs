@@ -207,7 +207,7 @@ impl<'a> Source<'a> {
         };
         let ground = ground.as_ref().unwrap_or(self.ground);
         let shell = match self.get(Field::Shell) {
-            None => shell,
+            None => self.other_shell().unwrap_or(shell),
             Some(Json::String(name)) => named_shell(name),
             Some(_) => Shell::Other,
         };
@@ -286,6 +286,10 @@ impl<'a> Source<'a> {
                 None => return self.fault(Field::Path, "the only path"),
             }
         }
+        // Parts of an input may name files of their own, as edits of several files do.
+        let parts = self.input.as_object().into_iter().flat_map(|fields| fields.values());
+        let parts = parts.filter(|part| part.is_object() || part.is_array());
+        effects.extend(parts.flat_map(|part| named_files(part, 1)).map(|path| file(effect, path)));
         for other in self.others(&[Field::Cwd], lists::INPUT_DIRECTORIES) {
             let Some(directory) = other.as_str().filter(|path| !path.is_empty()) else { continue };
             for path in [Field::Path, Field::Paths].into_iter().filter_map(|field| self.get(field))
@@ -296,6 +300,16 @@ impl<'a> Source<'a> {
             }
         }
         self.of(effects)
+    }
+
+    /// The shell in a field that some tool has for it.
+    fn other_shell(&self) -> Option<Shell> {
+        let named = self.others(&[Field::Shell], lists::INPUT_SHELLS);
+        named.into_iter().find_map(|value| match value {
+            Json::String(name) => Some(named_shell(name)),
+            Json::Array(_) | Json::Object(_) => Some(Shell::Other),
+            Json::Null | Json::Bool(_) | Json::Number(_) => None,
+        })
     }
 
     /// The values of further fields that tools have for the same thing.
@@ -396,6 +410,12 @@ impl<'a> Source<'a> {
             }
             Some(_) => return self.fault(Field::Url, "an address"),
         };
+        for other in self.others(&[Field::Url], lists::INPUT_URLS) {
+            match texts(other) {
+                Some(more) => addresses.extend(more.into_iter().map(str::to_owned)),
+                None => return self.fault(Field::Url, "the only address"),
+            }
+        }
         if addresses.is_empty()
             && self.spec.field(Field::Url).is_empty()
             && let Some(Json::String(prompt)) = self.get(Field::Prompt)

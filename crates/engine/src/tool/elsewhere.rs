@@ -72,10 +72,13 @@ pub(super) fn others<'a>(
         .collect()
 }
 
-/// Where a path leads that another system, or an address, means by it: a drive, a share, a climb
-/// written with backslashes, `file://`.
+/// Where a path leads that another system, a shell or an address means by it: a drive, a share, a
+/// climb written with backslashes, a variable, `file://`.
 pub(super) fn foreign(path: &str) -> Option<String> {
     let slashed = || path.replace('\\', "/");
+    if path.starts_with(['$', '%']) {
+        return from_variable(&slashed());
+    }
     let mut letters = path.chars();
     let has_drive = letters.next().is_some_and(|first| first.is_ascii_alphabetic())
         && letters.next() == Some(':')
@@ -95,4 +98,20 @@ pub(super) fn foreign(path: &str) -> Option<String> {
     }
     let climbs = path.contains('\\') && path.split(['/', '\\']).any(|part| part == "..");
     (climbs || path.starts_with('\\')).then(slashed)
+}
+
+/// Where a path leads that begins with a variable of the environment, if a host fills it in.
+fn from_variable(path: &str) -> Option<String> {
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    let braced = first.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
+    let signed = first.strip_prefix('%').and_then(|name| name.strip_suffix('%'));
+    let name = braced.or(signed).or_else(|| first.strip_prefix('$'))?;
+    // Names of files begin so too (`$id.tsx`); variables of the environment are capitals.
+    let is_name = name.starts_with(|sign: char| sign.is_ascii_uppercase())
+        && name.chars().all(|sign| sign.is_ascii_uppercase() || "_0123456789".contains(sign));
+    match name {
+        "HOME" | "USERPROFILE" => Some(format!("~/{rest}")),
+        // Anywhere: outside of every workspace.
+        _ => is_name.then(|| format!("/{path}")),
+    }
 }
