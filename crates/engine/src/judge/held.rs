@@ -63,11 +63,12 @@ impl Bench<'_> {
         }
         for on in &act.effects {
             let Target::Unknown(pattern) = &on.target else { continue };
-            let is_found = !act.found_names.is_empty() && pattern.ends_with("/*");
-            if is_found {
+            let access = access(on.effect, on.is_listing);
+            if act.found_names.is_empty() || !pattern.ends_with("/*") {
+                self.hold_unknown(pattern, access, act, &mut held);
+            } else if access == Access::Write {
+                // What is only read is held already: the search reads it too.
                 self.hold_found_names(on, facts, &mut held);
-            } else {
-                self.hold_unknown(pattern, access(on.effect, on.is_listing), act, &mut held);
             }
         }
         let may_change = self.ground.touched_by(act, &act.may_change, self.world);
@@ -107,8 +108,19 @@ impl Bench<'_> {
     /// How deny and ask rules and gates look a file up that is held.
     pub(super) fn way<'f>(&'f self, held: &Held, facts: &'f Facts) -> Option<Way<'f>> {
         let goes_down = matches!(held.meant, Meant::Tree | Meant::PatternTree);
-        (goes_down && held.access == Access::Read)
-            .then_some(Way { world: self.world, left_out: &facts.act.left_out })
+        (goes_down && held.access == Access::Read).then_some(Way {
+            world: self.world,
+            left_out: &facts.act.left_out,
+            is_search: false,
+        })
+    }
+
+    /// The same for gates: what only reads means no directory below the workspace that it searches.
+    pub(super) fn gated_way<'f>(&'f self, held: &Held, facts: &'f Facts) -> Option<Way<'f>> {
+        if held.access == Access::Write || !facts.is_read_only {
+            return self.way(held, facts);
+        }
+        Some(Way { world: self.world, left_out: &facts.act.left_out, is_search: true })
     }
 
     /// Whether some file of an act may be held so; a first look that places nothing.

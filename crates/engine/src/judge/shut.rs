@@ -18,7 +18,7 @@ impl Bench<'_> {
         }
         if self.spec.kind == ToolKind::Shell {
             return self.held(facts).into_iter().find_map(|held| {
-                let way = self.way(&held, facts);
+                let way = self.gated_way(&held, facts);
                 self.shut_out(&held, self.as_gated(&held, facts), way)
             });
         }

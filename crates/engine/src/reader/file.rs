@@ -16,7 +16,7 @@ use crate::usage;
 const PLACE: &[u8] = b"./\0";
 
 /// So many names that are looked for are told to the commands that run for what is found.
-pub(super) const MOST_NAMES: usize = 32;
+pub(super) const MOST_NAMES: usize = 8;
 
 /// `find`: where it starts, and what its expression does.
 pub(super) fn find(reading: &mut Reading<'_, '_>) {

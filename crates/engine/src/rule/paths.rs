@@ -55,6 +55,8 @@ pub struct Way<'a> {
     pub world: &'a dyn World,
     /// Names of directories that it leaves out.
     pub left_out: &'a [String],
+    /// Whether it only searches the workspace, and so means no directory there, known or not.
+    pub is_search: bool,
 }
 
 /// So many places below a directory are looked for.
@@ -247,7 +249,8 @@ impl From<'_> {
 
     /// Whether a place is known to be there.
     fn is_there(&self, place: &str) -> bool {
-        let world = self.with.world.filter(|_| !place.is_empty());
+        let is_search = self.with.way.is_some_and(|way| way.is_search);
+        let world = self.with.world.filter(|_| !place.is_empty() && !is_search);
         world.is_some_and(|world| is_there(world, self.base, place) == Some(true))
     }
 }
