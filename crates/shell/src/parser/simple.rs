@@ -228,10 +228,22 @@ impl Parser<'_> {
     /// Heeds options that change how the text after them is read.
     fn note_options(&mut self, words: List<Word>, start: usize) -> Parsed<()> {
         let Some((program, rest)) = self.tree.list(words).split_first() else { return Ok(()) };
-        if rest.is_empty() || self.reader.dialect != Dialect::Bash {
+        if rest.is_empty() || self.reader.dialect == Dialect::Zsh {
             return Ok(());
         }
         let program = self.spelled(program);
+        // `sh` may be bash, which then knows this option too.
+        let any = |is_wanted: &dyn Fn(&[u8]) -> bool| {
+            rest.iter().any(|word| is_wanted(&self.spelled(word)))
+        };
+        let takes_keywords = program.as_ref() == b"set"
+            && any(&|text| text == b"keyword" || text.starts_with(b"-") && text.contains(&b'k'));
+        if takes_keywords {
+            return Err(self.unsupported(start, self.pos, "`set -k`"));
+        }
+        if self.reader.dialect != Dialect::Bash {
+            return Ok(());
+        }
         let sets_options = matches!(program.as_ref(), b"set" | b"shopt" | b"builtin" | b"command");
         if !sets_options {
             let is_option = |word: &Word| {
@@ -241,20 +253,12 @@ impl Parser<'_> {
             self.tree.patterns_are_doubtful |= changes_patterns;
             return Ok(());
         }
-        let any = |is_wanted: &dyn Fn(&[u8]) -> bool| {
-            rest.iter().any(|word| is_wanted(&self.spelled(word)))
-        };
         let changes_patterns = any(&|text| GLOB_OPTIONS.contains(&text));
         // `set +B` keeps braces as they are, even in what runs later from before it.
         let changes_braces = program.as_ref() == b"set"
             && any(&|text| {
                 text == b"braceexpand" || text.starts_with(b"+") && text.contains(&b'B')
             });
-        let takes_keywords = program.as_ref() == b"set"
-            && any(&|text| text == b"keyword" || text.starts_with(b"-") && text.contains(&b'k'));
-        if takes_keywords {
-            return Err(self.unsupported(start, self.pos, "`set -k`"));
-        }
         let mut extglob = self.extglob;
         if program.as_ref() == b"shopt" && any(&|text| text == b"extglob") {
             match rest.first().map(|word| self.spelled(word)).as_deref() {
