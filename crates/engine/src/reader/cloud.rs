@@ -41,6 +41,19 @@ fn is_below_repositories(endpoint: &Arg) -> bool {
             && !KEPT.iter().any(|kept| pattern.contains(kept)))
 }
 
+/// The file of a repository that an endpoint shows, which is read like one of the workspace.
+fn file_of_repository(endpoint: &str) -> Option<String> {
+    let endpoint = endpoint.split(['?', '#']).next()?;
+    let shown = |at: &str| endpoint.split_once(at).map(|(_, file)| file);
+    let file = shown("/contents/").or_else(|| shown("/repository/files/"))?;
+    let file =
+        ["/raw", "/blame"].into_iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
+    let file = [("%2F", "/"), ("%2f", "/"), ("%2E", "."), ("%2e", ".")]
+        .into_iter()
+        .fold(file.to_owned(), |file, (sign, meant)| file.replace(sign, meant));
+    Some(format!("./{file}"))
+}
+
 /// `gh api`: GET asks, everything else changes.
 pub(super) fn gh_api(reading: &mut Reading<'_, '_>) {
     let method = reading.usage.value_of(&["-X", "--method"]).cloned();
@@ -57,11 +70,8 @@ pub(super) fn gh_api(reading: &mut Reading<'_, '_>) {
     if endpoint_text.is_some_and(|text| text.contains("://")) {
         reading.effect(Effect::Connect);
     }
-    // A file of a repository is read like one of the workspace.
-    if let Some((_, file)) = endpoint_text.and_then(|text| text.split_once("/contents/")) {
-        let file = file.split(['?', '#']).next().unwrap_or_default();
-        let target = Target::Path(format!("./{file}"));
-        reading.act.effects.push(EffectOn::new(Effect::Read, target));
+    if let Some(file) = endpoint_text.and_then(file_of_repository) {
+        reading.act.effects.push(EffectOn::new(Effect::Read, Target::Path(file)));
     }
     let values: Vec<Arg> = reading
         .usage
